@@ -1,0 +1,43 @@
+"""Compiling through the compiler plugin: the one public function that is not a method."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu_core.graph import Compiled, CompileOptions
+from emu_core.plugins import PluginHost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from emu_core.chips import Chip
+    from formats.blob import Blob
+
+
+def compile_with_report(
+    graph: Mapping[str, object],
+    chip: Chip | str,
+    options: CompileOptions | None = None,
+    plugins: Iterable[object] | PluginHost = (),
+) -> Compiled:
+    """Compile `graph` for `chip`; the result carries the blob, warnings, and each pass's decisions.
+
+    Raises:
+        GraphError: with every problem of the graph. OptionError, LimitError, InputError (unknown chip).
+    """
+    host = plugins if isinstance(plugins, PluginHost) else PluginHost(plugins)
+    found = host.chip(chip) if isinstance(chip, str) else chip
+    compiled: Compiled = host.first(
+        "sqemu_compile", graph=graph, chip=found, options=options or CompileOptions(), host=host
+    )
+    return compiled
+
+
+def compile_graph(
+    graph: Mapping[str, object],
+    chip: Chip | str,
+    options: CompileOptions | None = None,
+    plugins: Iterable[object] | PluginHost = (),
+) -> Blob:
+    """Compile `graph` (the JSON form) for `chip` into a task blob; errors as `compile_with_report`."""
+    return compile_with_report(graph, chip, options, plugins).blob

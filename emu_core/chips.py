@@ -1,0 +1,101 @@
+"""A chip as data: a frozen record with a source for each figure. The core reads it, plugins supply it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Virtual time of each step in nanoseconds; all are *modelled* defaults unless a chip's sources say more."""
+
+    nop_ns: int = 100
+    event_ns: int = 500
+    notify_ns: int = 500
+    write_value_ns: int = 100
+    aicpu_launch_ns: int = 5_000
+    tiling_ns: int = 10_000
+    update_ns: int = 2_000
+    ai_core_launch_ns: int = 3_000
+    condition_ns: int = 1_000
+    host_round_trip_ns: int = 30_000
+
+
+@dataclass(frozen=True)
+class Chip:
+    """Everything the machine, the compiler and the tiling functions ask about a chip.
+
+    Attributes:
+        name: lower-case SoC name.
+        product: `A2`, `A3`, `310P`, `950` …; gates and NOP counts are stated per product.
+        family: family of the SQE layouts, a key of the format registry.
+        arch: NpuArch number of the platform file.
+        core_num: AI Cores by the platform query `GetCoreNum`; `core_num_aic`, `core_num_aiv`: cube and vector cores.
+        tiling_cores: cores that a tiling function spreads blocks over.
+        fused_cores: one AI Core has both cube and vector pipes.
+        ai_cpus: AI CPU threads a user may occupy.
+        ub_bytes, l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, l2_bytes, memory_bytes: sizes in bytes.
+        cube_mhz: cube clock in MHz. `cube_flops_per_cycle`: FP16 operations per core and cycle.
+        ddr_bytes_per_cycle: device memory rate per core and cycle.
+        prefetch_num: NOP count between wait and kernel (the default policy, the user's word).
+        platform_prefetch_num: the same by the platform file; 0 where the file has no such key.
+        prefetch_depth, platform_prefetch_depth: entries fetched past head, likewise.
+        model_task_update: the device supports the model task update feature.
+        sq_depth, usable_tasks, max_streams, max_events, max_notifies, persistent_tasks, cq_depth: limits in entries.
+        cqe_bytes: size of a completion entry on the real chip.
+        sources: where each figure is from, by attribute name.
+    """
+
+    name: str
+    product: str
+    family: str
+    arch: int
+    core_num: int
+    core_num_aic: int
+    core_num_aiv: int
+    tiling_cores: int
+    fused_cores: bool
+    ai_cpus: int
+    ub_bytes: int
+    l1_bytes: int
+    l0a_bytes: int
+    l0b_bytes: int
+    l0c_bytes: int
+    l2_bytes: int
+    memory_bytes: int
+    cube_mhz: int
+    cube_flops_per_cycle: int
+    ddr_bytes_per_cycle: int
+    prefetch_num: int
+    platform_prefetch_num: int
+    prefetch_depth: int
+    platform_prefetch_depth: int
+    model_task_update: bool
+    sq_depth: int
+    usable_tasks: int
+    max_streams: int
+    max_events: int
+    max_notifies: int
+    persistent_tasks: int
+    cqe_bytes: int
+    cq_depth: int = 1024
+    latencies: Latencies = field(default_factory=Latencies)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def soc_name(self) -> str:
+        """The name as vendor software spells it, for example `Ascend310P3`."""
+        bare = self.name.removeprefix("ascend")
+        return "Ascend" + bare.upper()
+
+    def peak_flops_per_ns(self, cores: int) -> float:
+        """FP16 cube operations per nanosecond of `cores` cores."""
+        return max(cores, 1) * self.cube_mhz * self.cube_flops_per_cycle / 1000
+
+    def bandwidth_per_ns(self, cores: int) -> float:
+        """Device memory bytes per nanosecond that `cores` cores can move."""
+        return max(cores, 1) * self.cube_mhz * self.ddr_bytes_per_cycle / 1000

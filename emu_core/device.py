@@ -1,0 +1,314 @@
+"""A device: memory, streams, flags, engines, journal and trace of one chip. A plain object; many may live at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu_core.clock import Clock
+from emu_core.dispatch import DispatchTable
+from emu_core.errors import EmulatorBug, LimitError
+from emu_core.journal import HOST, Journal, JournalEntry, Writer
+from emu_core.memory import DeviceMemory
+from emu_core.plugins import PluginHost
+from emu_core.policies import PolicySet
+from emu_core.prefetch import PrefetchWindow
+from emu_core.reports import Hazard
+from emu_core.rings import CompletionQueue, SubmissionQueue
+from emu_core.scheduler import Scheduler
+from emu_core.signals import SignalTable
+from emu_core.streams import Stream
+from emu_core.trace import CellWritten, HazardFound, ModelPhase, Patched, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from emu_core.chips import Chip
+    from emu_core.engines import Task
+    from emu_core.model import Model
+    from formats import CStruct
+    from formats.blob import Blob
+
+HOST_STREAM = "host"
+
+
+class Device:
+    """One emulated chip.
+
+    Args:
+        chip: a `Chip`, or the name of one that a plugin describes.
+        policies: values of policies by name.
+        plugins: extra plugins (objects or modules), or a ready `PluginHost`.
+        trace: event collector; by default every event is kept.
+        record_rings: remember the bytes that executed in each slot (`sqemu run --dump-rings`).
+
+    Raises:
+        InputError: unknown chip. OptionError: unknown policy or value. PluginError: clashing plugins.
+    """
+
+    def __init__(
+        self,
+        chip: Chip | str,
+        policies: Mapping[str, str] | None = None,
+        plugins: Iterable[object] | PluginHost = (),
+        *,
+        trace: Trace | None = None,
+        record_rings: bool = False,
+    ) -> None:
+        self.host = plugins if isinstance(plugins, PluginHost) else PluginHost(plugins)
+        self.chip = self.host.chip(chip) if isinstance(chip, str) else chip
+        self.policies = PolicySet(self.host.policy_specs, policies)
+        self.trace = Trace() if trace is None else trace
+        self.record_rings = record_rings
+        self.memory = DeviceMemory(self.chip.memory_bytes)
+        self.clock = Clock()
+        self.signals = SignalTable()
+        self.journal = Journal()
+        self.streams: dict[int, Stream] = {}
+        self.models: dict[int, Model] = {}
+        self.hazards: list[Hazard] = []
+        self.run = 0
+        self._ids: dict[str, int] = {}
+        self.cq = CompletionQueue(self.memory, self.chip.cq_depth, self.layout("CqeError").sizeof())
+        handlers = [h for _, found in self.host.each("sqemu_engines", device=self) for h in found]
+        self.dispatch = DispatchTable(handlers, self._reader)
+        self.scheduler = Scheduler(self)
+
+    def layout(self, struct: str) -> CStruct:
+        """Layout `struct` of the chip's SQE family."""
+        return self.host.registry.get(self.chip.family, struct)
+
+    def runtime_layout(self, struct: str) -> CStruct:
+        """Layout `struct` of device-side memory records."""
+        return self.host.registry.get("runtime", struct)
+
+    def _reader(self, struct: str, field: str) -> Callable[[bytes], int]:
+        return self.layout(struct).field(field).read
+
+    @property
+    def prefetch_depth(self) -> int:
+        """Entries fetched past head, by the policy of that name."""
+        value = self.policies["prefetch_depth"]
+        named = {"seed": self.chip.prefetch_depth, "platform": self.chip.platform_prefetch_depth}
+        return named[value] if value in named else int(value)
+
+    # ---- objects -------------------------------------------------------------------------------------------
+
+    def take_id(self, kind: str, limit: int, code: str) -> int:
+        """The next free id of `kind`, for example `stream`; `LimitError` with the vendor's `code` when none is left."""
+        taken = self._ids.get(kind, 0)
+        if taken >= limit:
+            raise LimitError(
+                f"{self.chip.name} has {limit} {kind} ids and all are in use",
+                id=code,
+                remedy=f"use fewer {kind}s, or a chip with more",
+            )
+        self._ids[kind] = taken + 1
+        return taken
+
+    def create_stream(self, name: str, *, bound: bool) -> Stream:
+        """A new stream with its queue; `bound`: it will belong to a model."""
+        stream_id = self.take_id("stream", self.chip.max_streams, "207008")
+        queue = SubmissionQueue(self.memory, stream_id, self.chip.sq_depth, self.chip.usable_tasks, name)
+        queue.bound = bound
+        stream = Stream(queue, PrefetchWindow(queue, self.prefetch_depth), name)
+        self.streams[stream_id] = stream
+        return stream
+
+    def create_event(self) -> int:
+        """A new event id; 207007 when none is left."""
+        return self.take_id("event", self.chip.max_events, "207007")
+
+    def create_notify(self) -> int:
+        """A new notify id; 207009 when none is left."""
+        return self.take_id("notify", self.chip.max_notifies, "207009")
+
+    def add_model(self, build: Callable[[int], Model]) -> Model:
+        """Register the model that `build` makes from its id."""
+        model_id = self.take_id("model", 2048, "207010")
+        model = build(model_id)
+        self.models[model_id] = model
+        self.trace.add(ModelPhase(time=self.clock.now, model=model_id, phase="loaded"))
+        return model
+
+    def load(self, blob: Blob) -> Model:
+        """Load a task blob through the loader plugin.
+
+        Raises:
+            InputError: the blob is for another chip, or names an operator or kernel that no plugin supplies.
+            LimitError: it does not fit the chip.
+        """
+        model: Model = self.host.first("sqemu_load", device=self, blob=blob)
+        return model
+
+    # ---- writes that are journalled --------------------------------------------------------------------------
+
+    def patch_sqe(
+        self,
+        stream_id: int,
+        slot: int,
+        values: Mapping[str, int],
+        struct: CStruct,
+        writer: Writer = HOST,
+        *,
+        tiling_key: int | None = None,
+        table_row: int | None = None,
+    ) -> None:
+        """Change fields of the entry in `slot`: the fetched copy is kept apart, each changed field is journalled."""
+        stream = self.streams[stream_id]
+        address = stream.queue.address(slot)
+        stream.window.before_write(slot)
+        raw = bytearray(stream.queue.entry(slot))
+        task = stream.queue.task_at.get(slot, -1)
+        for name, value in values.items():
+            before = struct.field(name).patch(raw, 0, value)
+            layout = struct.by_name[name]
+            offset, width = layout.offset, layout.width
+            entry = JournalEntry(
+                self.clock.now,
+                self.run,
+                writer,
+                "sqe",
+                stream_id,
+                slot,
+                task,
+                struct.struct_name,
+                name,
+                address,
+                offset,
+                width,
+                before,
+                value,
+                tiling_key,
+                table_row,
+            )
+            self.journal.add(entry)
+            if self.trace.wants(Patched):
+                self.trace.add(_patched(entry))
+        self.memory.poke(address, bytes(raw))
+        stream.patched_in[slot] = self.run
+
+    def replace_sqe(self, stream_id: int, slot: int, sqe: bytes, writer: Writer = HOST) -> None:
+        """Rewrite a whole entry; every field that differs is journalled."""
+        stream = self.streams[stream_id]
+        old = stream.queue.entry(slot)
+        decoded = self.host.registry.decode(self.chip.family, old)
+        struct = decoded.struct
+        new_values = struct.parse(sqe)
+        changed = {name: value for name, value in _flat(struct, new_values) if decoded.values[name] != value}
+        stream.window.before_write(slot)
+        for name, value in changed.items():
+            self.journal.add(self._whole_field(stream, slot, struct, name, decoded.values[name], value, writer))
+        self.memory.poke(stream.queue.address(slot), sqe)
+        stream.patched_in.pop(slot, None)
+
+    def _whole_field(
+        self, stream: Stream, slot: int, struct: CStruct, name: str, before: object, after: object, writer: Writer
+    ) -> JournalEntry:
+        layout = struct.by_name[name]
+        return JournalEntry(
+            self.clock.now,
+            self.run,
+            writer,
+            "sqe",
+            stream.id,
+            slot,
+            stream.queue.task_at.get(slot, -1),
+            struct.struct_name,
+            name,
+            stream.queue.address(slot),
+            layout.offset,
+            layout.bits,
+            _as_int(before, layout.bits),
+            _as_int(after, layout.bits),
+        )
+
+    def write_cell(self, address: int, data: bytes, what: str, writer: Writer) -> None:
+        """Write a tiling cell (a protected range) and journal it."""
+        before = int.from_bytes(self.memory.view(address, len(data)).tobytes(), "little")
+        after = int.from_bytes(data, "little")
+        self.memory.poke(address, data)
+        entry = JournalEntry(
+            self.clock.now,
+            self.run,
+            writer,
+            "cell",
+            -1,
+            -1,
+            -1,
+            what,
+            "value",
+            address,
+            0,
+            8 * len(data),
+            before,
+            after,
+        )
+        self.journal.add(entry)
+        if self.trace.wants(CellWritten):
+            self.trace.add(
+                CellWritten(
+                    time=entry.time,
+                    run=entry.run,
+                    address=address,
+                    what=what,
+                    before=before,
+                    after=after,
+                    writer_stream=writer.stream,
+                    writer_task=writer.task,
+                    engine=writer.engine,
+                )
+            )
+
+    # ---- reports ---------------------------------------------------------------------------------------------
+
+    def hazard(self, task: Task, id: str, what: str, remedy: str, **detail: int | str) -> None:  # noqa: A002 - see SqemuError
+        """Report that `task` ran although the result may be wrong."""
+        found = Hazard(id, what, remedy, self.clock.now, task.run, task.stream.id, task.slot, task.task_id, detail)
+        self.hazards.append(found)
+        if self.trace.wants(HazardFound):
+            self.trace.add(
+                HazardFound(
+                    time=found.time,
+                    run=found.run,
+                    id=id,
+                    stream=found.stream,
+                    slot=found.slot,
+                    task=found.task,
+                    what=what,
+                    remedy=remedy,
+                )
+            )
+
+
+def _patched(entry: JournalEntry) -> Patched:
+    return Patched(
+        time=entry.time,
+        run=entry.run,
+        stream=entry.stream,
+        slot=entry.slot,
+        task=entry.task,
+        struct=entry.struct,
+        field=entry.field,
+        bit_offset=entry.bit_offset,
+        bit_width=entry.bit_width,
+        before=entry.before,
+        after=entry.after,
+        writer_stream=entry.writer.stream,
+        writer_task=entry.writer.task,
+        engine=entry.writer.engine,
+        tiling_key=entry.tiling_key,
+        table_row=entry.table_row,
+    )
+
+
+def _flat(struct: CStruct, values: Mapping[str, object]) -> list[tuple[str, object]]:
+    return [(f.name, values[f.name]) for f in struct.fields]
+
+
+def _as_int(value: object, width: int) -> int:
+    if isinstance(value, int):
+        return value & ((1 << width) - 1)
+    if isinstance(value, list) and value:
+        each = width // len(value)
+        return sum((int(v) & ((1 << each) - 1)) << (each * i) for i, v in enumerate(value))
+    raise EmulatorBug(f"a field has the value {value!r}")

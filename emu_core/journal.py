@@ -1,0 +1,90 @@
+"""The journal: every write to a submitted entry or a tiling cell — who, when, which field, before, after.
+
+Loading a ring is no entry; everything later is. A write is compared with the layout of the entry it hits, so one
+write of many bytes becomes one record per field that changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Who writes: stream and task of the entry being executed (-1: the host), and its engine."""
+
+    stream: int
+    task: int
+    engine: str
+
+
+HOST = Writer(-1, -1, "host")
+
+
+@dataclass(frozen=True)
+class JournalEntry:
+    """One field that changed.
+
+    Attributes:
+        time, run: virtual nanoseconds, execution of the model from 1 (0: before any).
+        writer: who wrote.
+        target: `sqe` or `cell`.
+        stream, slot, task: the entry that was changed; -1 for a cell.
+        struct, field: layout and field name; for a cell its label and `value`.
+        address: device address of the entry or cell.
+        bit_offset, bit_width: where the field lies, in bits from `address`.
+        before, after: values as unsigned integers.
+        tiling_key, table_row: for a task update, the key read and the row of the tiling table it matched.
+    """
+
+    time: int
+    run: int
+    writer: Writer
+    target: str
+    stream: int
+    slot: int
+    task: int
+    struct: str
+    field: str
+    address: int
+    bit_offset: int
+    bit_width: int
+    before: int
+    after: int
+    tiling_key: int | None = None
+    table_row: int | None = None
+
+    def text(self) -> str:
+        """The change on one line."""
+        place = f"stream {self.stream} slot {self.slot} task {self.task} " if self.target == "sqe" else ""
+        by = (
+            "the host"
+            if self.writer.stream < 0
+            else (f"stream {self.writer.stream} task {self.writer.task} ({self.writer.engine})")
+        )
+        return f"{self.time:>8} ns  {place}{self.struct}.{self.field}: {self.before:#x} -> {self.after:#x} by {by}"
+
+
+class Journal:
+    """All entries of a device in the order they were made."""
+
+    def __init__(self) -> None:
+        self._entries: list[JournalEntry] = []
+
+    def add(self, entry: JournalEntry) -> None:
+        """Append `entry`."""
+        self._entries.append(entry)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[JournalEntry]:
+        return iter(self._entries)
+
+    def since(self, mark: int) -> tuple[JournalEntry, ...]:
+        """Entries from position `mark` (an earlier `len`) on."""
+        return tuple(self._entries[mark:])

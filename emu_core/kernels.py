@@ -1,0 +1,153 @@
+"""AI Core and AI CPU kernels as plugins supply them, and what a running one sees.
+
+An AI Core kernel is called once per launch with everything the hardware would have: block dim and
+program counter from the SQE, the argument block, device memory. It never sees an object of the
+compiler or the loader.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from emu_core.chips import Chip
+
+
+class CoreType(IntEnum):
+    """Core an entry runs on; the number is kept in the kernel descriptor."""
+
+    AIC = 0
+    AIV = 1
+    MIX = 2
+
+
+class MemoryAccess(Protocol):
+    """Device memory by intent. Addresses are device addresses, sizes bytes.
+
+    Each access is checked: out of bounds or freed memory raises `DeviceFault`; reading bytes that nobody wrote
+    follows the policy `uninitialised_read`.
+    """
+
+    def read(self, address: int, size: int) -> bytes:
+        """Copy of `size` bytes."""
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write `data`; rings, contexts and tiling cells refuse it."""
+
+    def u32(self, address: int) -> int:
+        """Little-endian 32-bit word."""
+
+    def u64(self, address: int) -> int:
+        """Little-endian 64-bit word."""
+
+    def c_string(self, address: int, limit: int = 4096) -> str:
+        """Zero-terminated UTF-8 text."""
+
+    def array(self, address: int, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[np.generic]:
+        """Read-only array over device memory; `dtype` is a numpy dtype string such as `<f2`."""
+
+    def out_array(
+        self, address: int, dtype: str, shape: tuple[int, ...]
+    ) -> AbstractContextManager[npt.NDArray[np.generic]]:
+        """Writable array; all its bytes count as written when the context closes."""
+
+    def inout_array(
+        self, address: int, dtype: str, shape: tuple[int, ...]
+    ) -> AbstractContextManager[npt.NDArray[np.generic]]:
+        """Writable array whose old contents are read as well."""
+
+
+class PolicyLookup(Protocol):
+    """Policy values by name."""
+
+    def __getitem__(self, name: str) -> str:
+        """The value in force."""
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """One launch: what the AI Core reads from the SQE, plus memory. `args` is the address of the argument block."""
+
+    memory: MemoryAccess
+    args: int
+    block_dim: int
+    tiling_key: int
+    chip: Chip
+    policies: PolicyLookup
+
+    def arg(self, index: int) -> int:
+        """64-bit argument word `index`; 0 for an absent optional input."""
+        return self.memory.u64(self.args + 8 * index)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Work of one launch for the time model: FP16-equivalent operations and bytes moved."""
+
+    flops: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """An AI Core kernel: `run` does the work, `cost` is the time model; `key` is its identity in device memory.
+
+    Attributes:
+        name: unique name, the one an operator and the blob refer to.
+        core_type: core the entries run on.
+        tiling_keys: keys of the entries in the binary, ascending.
+        run: executes all blocks of one launch.
+        cost: work of the launch, from its arguments alone.
+        products: chip products it runs on; empty means all.
+        note: how it is labelled where it is not the vendor's own kernel for that product, by product.
+    """
+
+    name: str
+    core_type: CoreType
+    tiling_keys: tuple[int, ...]
+    run: Callable[[KernelLaunch], None]
+    cost: Callable[[KernelLaunch], Cost]
+    products: tuple[str, ...] = ()
+    note: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def key(self) -> int:
+        """32-bit kernel id stored in the descriptor at each entry: CRC-32 of the name."""
+        return zlib.crc32(self.name.encode())
+
+
+@dataclass(frozen=True)
+class AicpuLaunch:
+    """One AI CPU call: argument address and device memory, plus the latch for outputs that are cells."""
+
+    memory: MemoryAccess
+    args: int
+    poke: Callable[[int, bytes], None]
+    chip: Chip
+    policies: PolicyLookup
+
+
+@dataclass(frozen=True)
+class AicpuKernelSpec:
+    """An AI CPU function, found by library *and* name (names alone collide, `device_semantics.md` 6.2).
+
+    Attributes:
+        library: shell pattern of the shared object's file name, for example `*libopmaster.so`.
+        function: exported name.
+        run: does the work; raises `DeviceFault` on failure.
+        time_ns: modelled duration, from the launch.
+    """
+
+    library: str
+    function: str
+    run: Callable[[AicpuLaunch], None]
+    time_ns: Callable[[AicpuLaunch], int]

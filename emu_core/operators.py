@@ -1,0 +1,123 @@
+"""How a plugin declares an operator: its IR, shapes, tiling and placements.
+
+The compiler, the loader and the tiling server read these records; the core only carries them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from emu_core.tiling import TilingFunction
+
+AttrValue: TypeAlias = bool | int | float | str | tuple[int, ...] | tuple[float, ...]
+Arrays: TypeAlias = "Mapping[str, npt.NDArray[np.generic]]"
+
+
+class Placement(IntFlag):
+    """Where a tiling function may run (`reference/tiling_sink_compiler.md` 15.3, as mask bits)."""
+
+    HOST = 1
+    AICPU = 2
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """Element type name and shape; -1 is an unknown dimension, (-2,) an unknown rank."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """An IR input. `dtypes`: names it accepts, or empty for any."""
+
+    name: str
+    dtypes: tuple[str, ...] = ()
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """An IR output."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class AttrSpec:
+    """An IR attribute; `kind` is one of `float int bool str list_int list_float`, `default` None means required."""
+
+    name: str
+    kind: str
+    default: AttrValue | None
+
+
+class ShapeError(Exception):
+    """Raised by an `infer` function: `what` is wrong with IR input `input` (name), `remedy` what to do."""
+
+    def __init__(self, what: str, *, input: str = "", remedy: str = "") -> None:  # noqa: A002 - the IR's own word
+        self.what = what
+        self.input = input
+        self.remedy = remedy
+        super().__init__(what)
+
+
+Infer: TypeAlias = "Callable[[tuple[TensorInfo | None, ...], Mapping[str, AttrValue]], tuple[TensorInfo, ...]]"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Arrays of one `sqemu op` run: per IR input an array or None, attributes, and references by output name."""
+
+    inputs: tuple[npt.NDArray[np.generic] | None, ...]
+    attrs: Mapping[str, AttrValue]
+    references: Arrays
+
+
+@dataclass(frozen=True)
+class OperatorSpec:
+    """An operator.
+
+    Attributes:
+        type: public operator type, for example `ChunkGatedDeltaRule`.
+        inputs, outputs, attrs: the IR definition, in IR order.
+        infer: output element types and shapes from the inputs'; raises `ShapeError`.
+        tiling: the tiling function, the same on host and device.
+        kernel: name of the AI Core kernel.
+        depends: IR inputs whose value the tiling reads (index < 64).
+        placements: where the tiling may run.
+        custom: a custom operator (own tiling library, log workspace).
+        tiling_capacity: `op_para_size`, bytes of tiling data; None means 16384.
+        compile_info: `compile_info_json`; empty means no dynamic-shape binary, so no sink.
+        depends_policy: name of a policy whose value `none` removes `depends`, or empty.
+        alias: short name for `sqemu op`, or empty.
+        case: turns the arrays of an npz into a `Case` for `sqemu op`; raises `KeyError` with the missing key.
+        tolerance: largest normalised RMS error that `sqemu op --verify` and the demo accept, after the output cast.
+    """
+
+    type: str
+    inputs: tuple[InputSpec, ...]
+    outputs: tuple[OutputSpec, ...]
+    infer: Infer
+    tiling: TilingFunction
+    kernel: str
+    attrs: tuple[AttrSpec, ...] = ()
+    depends: tuple[int, ...] = ()
+    placements: Placement = Placement.HOST
+    custom: bool = False
+    tiling_capacity: int | None = None
+    compile_info: str = "{}"
+    depends_policy: str = ""
+    alias: str = ""
+    case: Callable[[Arrays], Case] | None = None
+    tolerance: float = 0.0
+    notes: tuple[str, ...] = field(default=())

@@ -1,0 +1,108 @@
+"""What a run reports beside its outputs: faults, hazards, deadlocks — all plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from emu_core.codes import ts_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A task that failed.
+
+    Attributes:
+        id: stable id; `sqemu explain ID` tells more.
+        what: one sentence. `remedy`: what to do.
+        ts_code, acl_code: task scheduler code and the ACL code the host sees.
+        error_type: error bits of the completion entry.
+        time: virtual nanoseconds. `run`: execution of the model, from 1.
+        stream, slot, task, kind, engine: where.
+        consequences: what stopped because of it, one sentence each.
+    """
+
+    id: str
+    what: str
+    ts_code: int
+    acl_code: int
+    error_type: int
+    time: int
+    run: int
+    stream: int
+    slot: int
+    task: int
+    kind: str
+    engine: str
+    remedy: str = ""
+    consequences: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The fault in words, cause first, consequences indented below."""
+        head = (
+            f"fault {self.id}: stream {self.stream} task {self.task} ({self.kind}, {self.engine}): {self.what} "
+            f"[TS {self.ts_code:#x} {ts_name(self.ts_code)}, ACL {self.acl_code}] at {self.time} ns"
+        )
+        tail = [f"  then: {line}" for line in self.consequences]
+        return "\n".join([head, *tail, *([f"  do: {self.remedy}"] if self.remedy else [])])
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """Something that ran and may be wrong although nothing failed; `detail` holds the numbers behind `what`."""
+
+    id: str
+    what: str
+    remedy: str
+    time: int
+    run: int
+    stream: int
+    slot: int
+    task: int
+    detail: Mapping[str, int | str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The hazard in words."""
+        return f"hazard {self.id}: stream {self.stream} task {self.task}: {self.what} at {self.time} ns; {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """A stream that can go no further: the entry at head and the flag it waits for; `setter` says who would set it."""
+
+    stream: int
+    name: str
+    slot: int
+    task: int
+    kind: str
+    signal: str
+    since: int
+    setter: str
+
+    def text(self) -> str:
+        """One line for the deadlock report."""
+        return (
+            f"stream {self.stream} ({self.name}) task {self.task} ({self.kind}) waits for {self.signal} "
+            f"since {self.since} ns; {self.setter}"
+        )
+
+
+@dataclass(frozen=True)
+class Deadlock:
+    """Nothing is queued and work is left."""
+
+    time: int
+    run: int
+    blocked: tuple[Blocked, ...]
+
+    id: str = "deadlock"
+
+    def text(self) -> str:
+        """The report: every blocked stream, what it waits for, and where the setter is."""
+        return "\n".join(
+            [f"deadlock at {self.time} ns: no task can run and {len(self.blocked)} stream(s) wait"]
+            + [f"  {b.text()}" for b in self.blocked]
+        )

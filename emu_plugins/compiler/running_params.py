@@ -1,0 +1,123 @@
+"""Running parameters: one tiling on the host at compile time, for workspaces and the compile-time values.
+
+Mirrors the vendor's `AICoreOpsKernelBuilder::CalcTilingSinkRunningParam` with its
+`CalculateTilingSinkWorkspace` (`reference/tiling_sink_compiler.md` 6), and the ordinary static tiling
+(`tiling_sink_compiler.md` 10, first row). A depended input that is a constant brings its bytes; any other has a
+null data pointer, for which a tiling function returns the largest workspace it may ever need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from emu_core.tiling import TilingError
+from emu_plugins.compiler.report import show
+from emu_plugins.compiler.sink import Tiling
+from emu_plugins.tiling.request import TilingRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from emu_core.chips import Chip
+    from emu_core.operators import OperatorSpec, TensorInfo
+    from emu_plugins.compiler.marks import Marks
+    from emu_plugins.compiler.operators import BoundNode
+    from emu_plugins.compiler.report import Report
+    from emu_plugins.tiling.request import TilingResult
+
+STAGE = "running_params"
+LOG_WORKSPACE_BYTES = 20_480
+"""Workspace appended for a sinking custom operator, the AI CPU log area (`tiling_sink_compiler.md` 6.4)."""
+MAX_WORKSPACES = 16
+"""Entries of the workspace vector on the device (`tiling_sink_compiler.md` 6.5)."""
+
+HostTiler: TypeAlias = "Callable[[OperatorSpec, TilingRequest, Chip], TilingResult]"
+"""`emu_plugins.tiling.host.tile_on_host`, or what stands for it."""
+
+
+@dataclass(frozen=True)
+class RunningParams:
+    """Compile-time tiling of one operator.
+
+    Attributes:
+        tiling: what the tiling function set.
+        workspaces: sizes in bytes, the log workspace last when `log_workspace`.
+    """
+
+    tiling: TilingResult
+    workspaces: tuple[int, ...]
+    log_workspace: bool = False
+
+    @property
+    def kernel_workspaces(self) -> int:
+        """Number of workspaces that are arguments of the AI Core kernel: all but the log one."""
+        return len(self.workspaces) - self.log_workspace
+
+
+@dataclass(frozen=True)
+class ParamsCalculator:
+    """Everything that tiling one node needs besides the node; `constants` are bytes by tensor name."""
+
+    tile: HostTiler
+    chip: Chip
+    tensors: Mapping[str, TensorInfo]
+    constants: Mapping[str, bytes]
+
+    def calculate(self, bound: BoundNode, marks: Marks, way: Tiling, report: Report) -> RunningParams | None:
+        """Tile `bound` once, or None after noting why its parameters cannot be used."""
+        try:
+            found = self.tile(bound.spec, self.request(bound, marks), self.chip)
+        except TilingError as error:
+            detail = ", ".join(f"{name}={value}" for name, value in error.detail.items())
+            what = f"tiling failed: {error.what}" + (f" ({detail})" if detail else "")
+            remedy = (
+                "" if way is Tiling.COMPILE else "at compile time the depended value is not known, see docs/compiler.md"
+            )
+            report.problem("graph.tiling", what, bound.place(), remedy)
+            return None
+        return self._checked(bound, way, found, report)
+
+    def request(self, bound: BoundNode, marks: Marks) -> TilingRequest:
+        """The tiling question about `bound`."""
+        names = bound.node.inputs
+        values = {k: self.constants[name] for k in marks.depends if (name := names[k]) in self.constants and name}
+        return TilingRequest(
+            op_type=bound.spec.type,
+            op_name=bound.node.name,
+            inputs=tuple(None if name is None else self.tensors[name] for name in names),
+            outputs=tuple(self.tensors[name] for name in bound.node.outputs),
+            attrs=tuple(bound.attrs.values()),
+            data=values,
+            capacity=bound.tiling_capacity,
+        )
+
+    def _checked(self, bound: BoundNode, way: Tiling, found: TilingResult, report: Report) -> RunningParams | None:
+        before = len(report.problems)
+        self._check_workspaces(bound, way, found, report)
+        if way is Tiling.COMPILE and found.tiling_key not in bound.kernel.tiling_keys:
+            what = f"tiling chose key {found.tiling_key}, kernel {bound.kernel.name} has no such entry"
+            remedy = f"its keys are {', '.join(map(str, bound.kernel.tiling_keys))}"
+            report.problem("graph.tiling-key", what, bound.place(), remedy)
+        if len(report.problems) > before:
+            return None
+        sizes = list(found.workspaces)
+        if sizes:
+            sizes[0] += bound.dfx_buffer_bytes
+        log = way is Tiling.DEVICE and bound.custom
+        params = RunningParams(found, (*sizes, *([LOG_WORKSPACE_BYTES] * log)), log_workspace=log)
+        text = f"key {found.tiling_key}, block dim {found.block_dim}, workspaces {list(params.workspaces)} bytes"
+        report.decide(bound.node.name, STAGE, text)
+        return params
+
+    def _check_workspaces(self, bound: BoundNode, way: Tiling, found: TilingResult, report: Report) -> None:
+        if way is Tiling.DEVICE and not found.workspaces:
+            what = "the operator has no workspace, but tiling data is passed right behind the last one"
+            report.problem("graph.sink-workspace", what, bound.place(), "let the tiling function ask for one")
+        if len(found.workspaces) > MAX_WORKSPACES:
+            what = f"{len(found.workspaces)} workspaces"
+            report.problem("graph.workspace", what, bound.place(), f"at most {MAX_WORKSPACES} are possible")
+        for size in found.workspaces:
+            if not 0 <= size <= self.chip.memory_bytes:
+                what = f"a workspace of {show(size)} bytes, {self.chip.name} has {self.chip.memory_bytes} of memory"
+                report.problem("graph.workspace", what, bound.place(), "make the problem smaller")

@@ -1,0 +1,126 @@
+"""AI Core engine: launches the kernel its program counter points at.
+
+The entry and device memory are all it looks at (`sqe_formats.md` 4.1):
+
+| read from | what |
+|---|---|
+| SQE `block_dim` | number of blocks; 0xFFFF is the placeholder of a task update that has not come |
+| SQE `pc_addr` | address of a 64-byte kernel descriptor: kernel id, tiling key, core type |
+| SQE `param_addr` | argument block: one 64-bit word per argument |
+| the kernel | found by the descriptor's id among the registered ones |
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from emu_core import codes
+from emu_core.engines import Effect, Handler, Outcome, Run
+from emu_core.errors import DeviceFault, PluginError, SqemuError
+from emu_core.kernels import CoreType, KernelLaunch
+from formats.runtime import KERNEL_MAGIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    from emu_core.device import Device
+    from emu_core.engines import Task
+    from emu_core.kernels import KernelSpec
+
+    T = TypeVar("T")
+
+TYPE = 0
+PLACEHOLDER = 0xFFFF
+DESCRIPTOR_BYTES = 64
+
+FFTS_PLUS = 4
+
+
+class AiCore:
+    """The engine of one device."""
+
+    def __init__(self, device: Device) -> None:
+        self._descriptor = device.runtime_layout("KernelDescriptor")
+        self._kernels = {spec.key: spec for spec in device.host.kernels.values()}
+
+    def start(self, task: Task) -> Outcome:
+        """Check the entry, find the kernel, and say how long it runs."""
+        if task.field("AicoreKernelSqe", "ffts_type") == FFTS_PLUS:
+            raise _fault("an FFTS+ entry is unsupported here", "sqe.unsupported", codes.SQE_ERROR, 8)
+        block_dim = task.field("AicoreKernelSqe", "block_dim")
+        if block_dim in (0, PLACEHOLDER):
+            raise _no_block_dim(block_dim)
+        spec, key = self._resolve(task, task.field("AicoreKernelSqe", "pc_addr"))
+        launch = KernelLaunch(
+            task.memory,
+            task.field("AicoreKernelSqe", "param_addr") & (1 << 52) - 1,
+            block_dim,
+            key,
+            task.device.chip,
+            task.device.policies,
+        )
+        duration = task.device.chip.latencies.ai_core_launch_ns + self._duration(spec, launch)
+        detail = f"{spec.name} key {key} block dim {block_dim}"
+        return Run(duration, lambda: _guarded(spec, lambda: spec.run(launch)), detail)
+
+    def _resolve(self, task: Task, pc: int) -> tuple[KernelSpec, int]:
+        found = task.device.memory.find(pc)
+        raw = task.device.memory.read(pc, DESCRIPTOR_BYTES) if found and pc + DESCRIPTOR_BYTES <= found.end else b""
+        entry = self._descriptor.parse(raw) if raw else None
+        if entry is None or entry["magic"] != KERNEL_MAGIC:
+            raise _fault(f"no kernel entry lies at PC {pc:#x}", "kernel.bad-pc")
+        spec = self._kernels.get(entry["kernel_key"])
+        if spec is None:
+            raise _fault(f"no registered kernel has the id {entry['kernel_key']:#x} at PC {pc:#x}", "kernel.unknown")
+        if spec.products and task.device.chip.product not in spec.products:
+            raise _fault(f"kernel {spec.name} has no binary for {task.device.chip.product}", "kernel.product")
+        return spec, entry["tiling_key"]
+
+    @staticmethod
+    def _duration(spec: KernelSpec, launch: KernelLaunch) -> int:
+        cost = _guarded(spec, lambda: spec.cost(launch))
+        chip = launch.chip
+        limit = chip.core_num_aiv if spec.core_type is CoreType.AIV else chip.core_num_aic
+        cores = min(launch.block_dim, limit)
+        return math.ceil(max(cost.flops / chip.peak_flops_per_ns(cores), cost.bytes / chip.bandwidth_per_ns(cores)))
+
+
+def _guarded(spec: KernelSpec, call: Callable[[], T]) -> T:
+    """Run plugin code; anything but a device fault is the plugin's own error."""
+    try:
+        return call()
+    except (DeviceFault, SqemuError):
+        raise
+    except Exception as error:
+        raise PluginError(
+            f"kernel {spec.name} raised {type(error).__name__}: {error}",
+            id="plugin.kernel-raised",
+            remedy="a kernel reports bad input with DeviceFault; report this to the author of the plugin",
+        ) from error
+
+
+def _fault(what: str, fault_id: str, ts_code: int = codes.AICORE_EXCEPTION, error_type: int = 1) -> DeviceFault:
+    return DeviceFault(what, ts_code=ts_code, error_type=error_type, id=fault_id)
+
+
+def _no_block_dim(block_dim: int) -> DeviceFault:
+    if block_dim == PLACEHOLDER:
+        return DeviceFault(
+            "the kernel started with the placeholder block dim 0xFFFF: no task update had reached the entry that ran",
+            ts_code=codes.AICORE_EXCEPTION,
+            id="kernel.placeholder-block-dim",
+            remedy="look at the stale-prefetch hazard, or at the order of update and record on the attached stream",
+        )
+    return DeviceFault(
+        "the kernel started with block dim 0", ts_code=codes.AICORE_EXCEPTION, id="kernel.block-dim-zero"
+    )
+
+
+def handlers(device: Device) -> Iterable[Handler]:
+    """The handler of SQE type 0."""
+    engine = AiCore(device)
+    return (
+        Handler("ai_core", "kernel", TYPE, engine.start, effect=Effect.RESOURCE, exception_code=codes.AICORE_EXCEPTION),
+    )

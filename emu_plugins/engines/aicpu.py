@@ -1,0 +1,76 @@
+"""AI CPU engine: calls a function found by library *and* name, with its argument block (`sqe_formats.md` 4.3)."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from posixpath import basename
+from typing import TYPE_CHECKING
+
+from emu_core import codes
+from emu_core.engines import Effect, Handler, Outcome, Run
+from emu_core.errors import DeviceFault, PluginError, SqemuError
+from emu_core.journal import Writer
+from emu_core.kernels import AicpuLaunch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from emu_core.device import Device
+    from emu_core.engines import Task
+    from emu_core.kernels import AicpuKernelSpec
+
+TYPE = 1
+
+
+class AiCpu:
+    """The engine of one device."""
+
+    def __init__(self, device: Device) -> None:
+        self._kernels = device.host.aicpu_kernels
+
+    def start(self, task: Task) -> Outcome:
+        """Find the function and say how long it runs."""
+        library = task.memory.c_string(task.field("AicpuKernelSqe", "task_so_addr"))
+        function = task.memory.c_string(task.field("AicpuKernelSqe", "task_name_str_ptr"))
+        spec = self._find(library, function)
+        writer = Writer(task.stream.id, task.task_id, "ai_cpu")
+        device = task.device
+
+        def poke(address: int, data: bytes) -> None:
+            device.write_cell(address, data, device.memory.protected_as(address) or "memory", writer)
+
+        launch = AicpuLaunch(
+            task.memory, task.field("AicpuKernelSqe", "param_addr"), poke, device.chip, device.policies
+        )
+        duration = device.chip.latencies.aicpu_launch_ns + spec.time_ns(launch)
+        return Run(duration, lambda: _call(spec, launch), function)
+
+    def _find(self, library: str, function: str) -> AicpuKernelSpec:
+        for spec in self._kernels:
+            if spec.function == function and fnmatchcase(basename(library), spec.library):
+                return spec
+        raise DeviceFault(
+            f"no AI CPU function {function!r} of library {library!r} is registered",
+            ts_code=codes.AICPU_EXCEPTION,
+            id="aicpu.unknown-function",
+            remedy="load the plugin that brings it; functions are found by library and name",
+        )
+
+
+def _call(spec: AicpuKernelSpec, launch: AicpuLaunch) -> None:
+    try:
+        spec.run(launch)
+    except (DeviceFault, SqemuError):
+        raise
+    except Exception as error:
+        raise PluginError(
+            f"AI CPU function {spec.function} raised {type(error).__name__}: {error}",
+            id="plugin.aicpu-raised",
+            remedy="report this to the author of the plugin",
+        ) from error
+
+
+def handlers(device: Device) -> Iterable[Handler]:
+    """The handler of SQE type 1."""
+    engine = AiCpu(device)
+    return (Handler("ai_cpu", "aicpu", TYPE, engine.start, effect=Effect.MEMORY, exception_code=codes.AICPU_EXCEPTION),)

@@ -1,0 +1,40 @@
+"""Plugin: sample operators whose tiling depends on a value, made so that a stale update shows in their output."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from emu_core.hookspecs import hookimpl
+from emu_plugins.kernels import add_custom_tiling_sink, tiling_probe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from emu_core.kernels import KernelSpec
+    from emu_core.operators import OperatorSpec
+
+EXPLANATIONS: Mapping[str, str] = MappingProxyType({
+    "probe.launch": "TilingProbe was launched without a block, with a tiling key other than 0, 1 and 2, or with tiling "
+    "data of more elements than the chip has memory for.",
+    "add.launch": "AddCustomTilingSink was launched without a block, with a tiling key other than 0 and 1, or with "
+    "tiling data that no tiling of it writes.",
+})  # fmt: skip
+
+
+@hookimpl
+def sqemu_operators() -> tuple[OperatorSpec, ...]:
+    """TilingProbe and AddCustomTilingSink."""
+    return (tiling_probe.OPERATOR, add_custom_tiling_sink.OPERATOR)
+
+
+@hookimpl
+def sqemu_kernels() -> tuple[KernelSpec, ...]:
+    """The kernels of both."""
+    return (tiling_probe.KERNEL, add_custom_tiling_sink.KERNEL)
+
+
+@hookimpl
+def sqemu_explanations() -> Mapping[str, str]:
+    """What the ids of this plugin's faults mean."""
+    return EXPLANATIONS

@@ -1,0 +1,135 @@
+"""Host scheduling of an unknown-shape graph: tiling on the host before each launch that needs it.
+
+For each kernel, in list order:
+
+| step | time |
+|---|---|
+| an operator tiled on the host: wait until the device is idle | |
+| read depended values back, run the tiling, copy its data | one host round trip |
+| submit the kernel to the plain stream, ring the doorbell | |
+
+Operators without a value dependency are launched with what the compiler computed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu_core.errors import InputError
+from emu_core.tiling import TilingError
+from emu_plugins.runtime.arguments import Slots, argument_words
+from emu_plugins.runtime.sqes import Place
+from emu_plugins.tiling.host import tile_on_host
+from emu_plugins.tiling.request import TilingResult
+from formats.blob import TaskType
+
+if TYPE_CHECKING:
+    from emu_core.device import Device
+    from emu_core.model import Model
+    from emu_plugins.runtime.images import KernelImage
+    from emu_plugins.runtime.operators import Operators
+    from emu_plugins.runtime.placement import Placement
+    from emu_plugins.runtime.sqes import SqeBuilder
+    from formats.blob import Blob, BlobTask
+
+_KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL)
+
+
+class HostSchedule:
+    """Launches the kernels of one blob, one execution at a time."""
+
+    def __init__(
+        self,
+        device: Device,
+        blob: Blob,
+        placement: Placement,
+        operators: Operators,
+        images: list[KernelImage],
+        build: SqeBuilder,
+        stack: int,
+    ) -> None:
+        self._device = device
+        self._blob = blob
+        self._placement = placement
+        self._operators = operators
+        self._images = images
+        self._build = build
+        self._stack = stack
+        self._tiling = [
+            device.memory.allocate(
+                max(op.tiling_capacity, len(op.tiling_data), 8), label=f"tiling data of {op.name}"
+            ).address
+            for op in blob.ops
+        ]
+
+    def launch(self, model: Model) -> None:
+        """One execution; stops at the first fault."""
+        scheduler = self._device.scheduler
+        before = len(scheduler.faults)
+        for task in self._blob.tasks:
+            if task.type not in _KERNELS or task.op is None or task.kernel is None:
+                continue
+            if self._blob.ops[task.op].host_tiling:
+                scheduler.run_until_idle()
+                self._device.clock.advance(self._device.chip.latencies.host_round_trip_ns)
+            if len(scheduler.faults) > before:
+                return
+            self._submit(model, task, task.op, self._images[task.kernel], self._tile(task.op))
+
+    def _tile(self, index: int) -> TilingResult:
+        op = self._blob.ops[index]
+        if not op.host_tiling:
+            return TilingResult(op.tiling_key, op.tiling_block_dim, op.workspaces, op.tiling_data)
+        request = self._operators.request(index, self._values(index))
+        try:
+            found = tile_on_host(self._operators.specs[index], request, self._device.chip)
+        except TilingError as error:
+            raise InputError(
+                f"host tiling failed: {error.what}",
+                id="tiling.failed",
+                where=f"operator {op.name}",
+                remedy="check the values this tiling reads, and the shapes",
+            ) from None
+        self._fit_workspaces(index, found)
+        return found
+
+    def _values(self, index: int) -> dict[int, bytes]:
+        """Depended values, read back from the device."""
+        op = self._blob.ops[index]
+        return {
+            i: self._device.memory.read(self._placement.tensors[tensor], self._blob.tensors[tensor].size)
+            for i in op.depends
+            for tensor in [op.inputs[i]]
+            if tensor is not None
+        }
+
+    def _fit_workspaces(self, index: int, found: TilingResult) -> None:
+        """Give an operator a larger workspace when this execution needs one."""
+        placed = self._placement.workspaces[index]
+        name = self._blob.ops[index].name
+        for i, size in enumerate(found.workspaces):
+            if i >= len(placed):
+                placed.append(self._device.memory.allocate(max(size, 1), label=f"workspace {i} of {name}"))
+            elif size > placed[i].size:
+                self._device.memory.free(placed[i].address)
+                placed[i] = self._device.memory.allocate(size, label=f"workspace {i} of {name}")
+
+    def _submit(self, model: Model, task: BlobTask, op: int, image: KernelImage, tiling: TilingResult) -> None:
+        memory = self._device.memory
+        if tiling.data:
+            memory.write(self._tiling[op], tiling.data)
+        words = argument_words(task.args_format, Slots(self._placement, op, static_tiling=self._tiling[op]))
+        args = memory.allocate(max(8 * len(words), 8), label=f"arguments of {self._blob.ops[op].name}")
+        memory.write(args.address, b"".join(w.to_bytes(8, "little") for w in words))
+        queue = model.caller.queue
+        sqe = self._build.kernel(
+            Place(queue.stream_id, queue.next_task_id()),
+            core_type=image.core_type,
+            block_dim=tiling.block_dim,
+            schem=task.schem,
+            pc=image.pc(tiling.tiling_key, self._blob.ops[op].name),
+            args=args.address,
+            stack=self._stack,
+        )
+        queue.append(sqe)
+        self._device.scheduler.ring_doorbell(model.caller)

@@ -1,0 +1,69 @@
+"""The operators of a blob joined with their registrations, and the tiling questions they lead to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu_core.errors import InputError
+from emu_core.operators import TensorInfo
+from emu_plugins.tiling.request import TilingRequest
+from formats.dtypes import dtype_coded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from emu_core.operators import AttrValue, OperatorSpec
+    from emu_core.plugins import PluginHost
+    from formats.blob import Blob
+
+
+class Operators:
+    """Registrations by index of the blob's operators.
+
+    Raises:
+        InputError: an operator's type is not registered (`operator.missing`); loading needs it, because the list of
+            depended inputs and the tiling function come from the registration.
+    """
+
+    def __init__(self, host: PluginHost, blob: Blob) -> None:
+        self.blob = blob
+        self.specs: list[OperatorSpec] = []
+        for op in blob.ops:
+            if op.type not in host.operators:
+                raise InputError(
+                    f"operator type {op.type!r} is not registered",
+                    id="operator.missing",
+                    where=f"operator {op.name}",
+                    remedy=f"load its plugin; operators here: {', '.join(sorted(host.operators)) or 'none'}",
+                )
+            self.specs.append(host.operators[op.type])
+        for op, spec in zip(blob.ops, self.specs, strict=True):
+            if len(op.inputs) != len(spec.inputs) or len(op.outputs) != len(spec.outputs):
+                raise InputError(
+                    f"has {len(op.inputs)} inputs and {len(op.outputs)} outputs, the registered {op.type} has "
+                    f"{len(spec.inputs)} and {len(spec.outputs)}",
+                    id="operator.arity",
+                    where=f"operator {op.name}",
+                    remedy="compile the graph again with the plugins that are loaded now",
+                )
+
+    def request(self, index: int, data: Mapping[int, bytes] | None = None) -> TilingRequest:
+        """The tiling question of operator `index`; `data`: values at hand by IR index."""
+        op, spec = self.blob.ops[index], self.specs[index]
+        return TilingRequest(
+            op_type=op.type,
+            op_name=op.name,
+            inputs=tuple(None if t is None else self._info(t) for t in op.inputs),
+            outputs=tuple(self._info(t) for t in op.outputs),
+            attrs=tuple(_value(op.attrs.get(a.name, a.default)) for a in spec.attrs),
+            data=data or {},
+            capacity=op.tiling_capacity,
+        )
+
+    def _info(self, tensor: int) -> TensorInfo:
+        found = self.blob.tensors[tensor]
+        return TensorInfo(dtype_coded(found.dtype).name, found.shape)
+
+
+def _value(value: AttrValue | None) -> AttrValue:
+    return 0 if value is None else value

@@ -1,0 +1,72 @@
+"""Where the tensors, workspaces and texts of a blob lie in device memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from emu_core.model import Port
+from emu_core.operators import TensorInfo
+from formats.blob import TensorRole
+from formats.dtypes import dtype_coded
+
+if TYPE_CHECKING:
+    from emu_core.device import Device
+    from emu_core.memory import Allocation
+    from formats.blob import Blob, BlobOp
+
+
+@dataclass
+class Placement:
+    """Addresses by index: tensors of the blob, workspaces of each operator.
+
+    Attributes:
+        scratch: allocations whose contents do not survive an execution.
+    """
+
+    device: Device
+    blob: Blob
+    tensors: list[int] = field(default_factory=list)
+    workspaces: list[list[Allocation]] = field(default_factory=list)
+    scratch: list[int] = field(default_factory=list)
+    _texts: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for tensor in self.blob.tensors:
+            self.tensors.append(self._tensor(tensor.name, max(tensor.size, 1)))
+            if tensor.role is TensorRole.CONSTANT:
+                self.device.memory.write(self.tensors[-1], tensor.data)
+            else:
+                self.scratch.append(self.tensors[-1])
+        for op in self.blob.ops:
+            placed = [self._workspace(op, i, size) for i, size in enumerate(op.workspaces)]
+            self.workspaces.append(placed)
+            self.scratch.extend(w.address for w in placed)
+
+    def _tensor(self, name: str, size: int) -> int:
+        return self.device.memory.allocate(size, label=f"tensor {name}").address
+
+    def _workspace(self, op: BlobOp, index: int, size: int) -> Allocation:
+        return self.device.memory.allocate(max(size, 1), label=f"workspace {index} of {op.name}")
+
+    def text(self, text: str) -> int:
+        """Address of a zero-terminated text, one copy each."""
+        if text not in self._texts:
+            raw = text.encode() + b"\0"
+            found = self.device.memory.allocate(len(raw), label=f"text {text[:40]!r}", align=64)
+            self.device.memory.write(found.address, raw)
+            self._texts[text] = found.address
+        return self._texts[text]
+
+    def info(self, index: int) -> TensorInfo:
+        """Element type and shape of tensor `index`."""
+        tensor = self.blob.tensors[index]
+        return TensorInfo(dtype_coded(tensor.dtype).name, tensor.shape)
+
+    def ports(self, indices: tuple[int, ...]) -> tuple[Port, ...]:
+        """Ports for tensors, in order."""
+        return tuple(
+            Port(t.name, dtype_coded(t.dtype).name, t.shape, self.tensors[i], t.size)
+            for i in indices
+            for t in [self.blob.tensors[i]]
+        )

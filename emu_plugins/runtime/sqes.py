@@ -1,0 +1,159 @@
+"""The v100 entries the loader writes, one function per kind (`reference/sqe_formats.md` 4).
+
+Every function gives 64 bytes. Addresses are device addresses; ids are those of the device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from emu_core.kernels import CoreType
+
+if TYPE_CHECKING:
+    from formats import CStruct, Registry
+
+DEFAULT_CREDIT = 254
+NEVER_CREDIT = 255
+AICPU_CREDIT = 8
+NOP_TASK, UPDATE_TASK = 103, 101
+ALL_ONES = (1 << 64) - 1
+EVENT_TABLE = 0x6A0000000 + 0x200000
+"""Event table of a 910B (`sqe_formats.md` 1): 4096 events of 4 bytes per table, tables 64 KiB apart."""
+
+_FFTS_TYPE = {CoreType.AIC: 0, CoreType.AIV: 1, CoreType.MIX: 5}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an entry goes: stream id and task id, which every header carries."""
+
+    stream_id: int
+    task_id: int
+
+    def header(self, sqe_type: int) -> dict[str, int]:
+        """Header fields of an entry of `sqe_type` here."""
+        return {"type": sqe_type, "rt_stream_id": self.stream_id, "task_id": self.task_id}
+
+
+class SqeBuilder:
+    """Builds entries of one family."""
+
+    def __init__(self, registry: Registry, family: str) -> None:
+        self._registry = registry
+        self._family = family
+
+    def _struct(self, name: str) -> CStruct:
+        return self._registry.get(self._family, name)
+
+    def kernel(
+        self, place: Place, *, core_type: CoreType, block_dim: int, schem: int, pc: int, args: int, stack: int
+    ) -> bytes:
+        """AI Core kernel; `block_dim` of 32 bits is narrowed to 16 as the launch does, 0 becomes 1."""
+        return self._struct("AicoreKernelSqe").build(
+            {
+                **place.header(0),
+                "block_dim": (block_dim & 0xFFFF) if block_dim else 1,
+                "ffts_type": _FFTS_TYPE[core_type],
+                "wrr_ratio": 1,
+                "kernel_credit": DEFAULT_CREDIT,
+                "schem": schem,
+                "ns": 1,
+                "stack_phy_base": stack,
+                "pc_addr": pc,
+                "param_addr": args,
+            }
+        )
+
+    def aicpu(self, place: Place, *, library: int, function: int, args: int, custom: bool) -> bytes:
+        """AI CPU kernel with block dim 1; `library` and `function` are addresses of texts."""
+        return self._struct("AicpuKernelSqe").build(
+            {
+                **place.header(1),
+                "block_dim": 1,
+                "kernel_type": 4 if custom else 2,
+                "kernel_credit": AICPU_CREDIT,
+                "task_so_addr": library,
+                "param_addr": args,
+                "task_name_str_ptr": function,
+                "extra_field_low": place.task_id,
+                "topic_id": 3,
+                "usr_data_len": 40,
+            }
+        )
+
+    def event_record(self, place: Place, event_id: int) -> bytes:
+        """Event record."""
+        return self._struct("EventRecordSqe").build(
+            {**place.header(4), "event_id": event_id, "kernel_credit": DEFAULT_CREDIT}
+        )
+
+    def event_wait(self, place: Place, event_id: int) -> bytes:
+        """Event wait, without a time limit."""
+        return self._struct("EventWaitSqe").build(
+            {**place.header(5), "event_id": event_id, "kernel_credit": NEVER_CREDIT}
+        )
+
+    def event_reset(self, place: Place, event_id: int) -> bytes:
+        """Event reset: a write of 0 to the event's word, by its physical address."""
+        address = EVENT_TABLE + event_id // 4096 * 0x10000 + event_id % 4096 * 4
+        return self._struct("WriteValueSqe").build(
+            {
+                **place.header(8),
+                "kernel_credit": DEFAULT_CREDIT,
+                "write_addr": address,
+                "event_id": event_id,
+                "sub_type": 1,
+            }
+        )
+
+    def notify_record(self, place: Place, notify_id: int) -> bytes:
+        """Notify record."""
+        return self._struct("NotifyRecordSqe").build(
+            {**place.header(6), "notify_id": notify_id, "kernel_credit": DEFAULT_CREDIT}
+        )
+
+    def notify_wait(self, place: Place, notify_id: int) -> bytes:
+        """Notify wait, without a time limit."""
+        return self._struct("NotifyWaitSqe").build(
+            {**place.header(7), "notify_id": notify_id, "kernel_credit": NEVER_CREDIT}
+        )
+
+    def nop(self, place: Place) -> bytes:
+        """NOP: a place holder with task type 103 that nobody stops at."""
+        return self._struct("PhSqe").build({**place.header(3), "task_type": NOP_TASK, "kernel_credit": DEFAULT_CREDIT})
+
+    def update(
+        self, place: Place, *, key_offset: int, block_dim_offset: int, table_offset: int, rows: int, target: Place
+    ) -> bytes:
+        """Model task update of a plain kernel; offsets are device offsets of the TS space."""
+        return self._struct("PhModelTaskUpdateSqe").build(
+            {
+                **place.header(3),
+                "task_type": UPDATE_TASK,
+                "pre_p": 1,
+                "wr_cqe": 1,
+                "kernel_credit": DEFAULT_CREDIT,
+                "desc_buf_offset": ALL_ONES,
+                "tiling_key_offset": key_offset,
+                "block_dim_offset": block_dim_offset,
+                "tiling_tab_offset": table_offset,
+                "tiling_tab_len": rows & 0xFFFF,
+                "des_stream_id": target.stream_id,
+                "des_task_id": target.task_id,
+                "exe_stream_id": place.stream_id,
+            }
+        )
+
+    def model_execute(self, place: Place, model_id: int) -> bytes:
+        """Model execute: condition entry of sub type 1 with post-P."""
+        return self._struct("FunctionCallSqe").build(
+            {
+                **place.header(20),
+                "post_p": 1,
+                "conds_sub_type": 1,
+                "model_id": model_id,
+                "kernel_credit": DEFAULT_CREDIT,
+                "csc": 1,
+            }
+        )

@@ -1,0 +1,298 @@
+"""`CStruct`: a C layout as a construct object, with everything that follows from its table.
+
+It composes with stock construct (`Array`, `Struct`, `Switch`, `Pointer`, …). Called directly, it
+raises :class:`FormatError`; inside other constructs a short stream is construct's `StreamError`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import construct
+
+from formats.access import FieldAccess
+from formats.buffers import flat
+from formats.codec import Codec
+from formats.enums import enum_of
+from formats.errors import FormatError
+from formats.fields import Field, Joined, joined_pairs, layout
+from formats.meanings import MEANINGS, UNITS
+
+if TYPE_CHECKING:
+    from typing import IO
+
+    from formats.buffers import Buffer
+    from formats.view import View
+
+    _Base: TypeAlias = construct.Construct[construct.Container[Any], Mapping[str, Any] | None]
+else:
+    _Base = construct.Construct
+
+
+class CStruct(_Base):
+    """A packed little-endian C struct of fixed size.
+
+    Args:
+        family: family of layouts it belongs to, for example `v100`.
+        struct_name: name in the C header.
+        fields: the table, without gaps, in memory order.
+        note: what else a reader should know; empty when there is nothing.
+        sqe_type: SQE type number, `None` when it is not an SQE of its own.
+        match: values of its own fields by which an SQE of this kind is recognised.
+
+    Attributes:
+        family, struct_name, fields, note, sqe_type, match: as above.
+        size: bytes.
+        by_name: field by name.
+        joined: values split over two fields, by their common name.
+
+    Raises:
+        FormatError: the table has gaps or its size is not a whole number of bytes (id `format.table`).
+    """
+
+    def __init__(
+        self,
+        family: str,
+        struct_name: str,
+        fields: Sequence[Field],
+        *,
+        note: str = "",
+        sqe_type: int | None = None,
+        match: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
+        super().__init__()
+        self.family = family
+        self.struct_name = struct_name
+        self.fields = tuple(fields)
+        self.note = note
+        self.sqe_type = sqe_type
+        self.match = dict(match or {})
+        self.size = self._checked_size()
+        self.by_name: dict[str, Field] = {f.name: f for f in self.fields}
+        self.joined: dict[str, Joined] = {j.name: j for j in joined_pairs(self.fields)}
+        # Rows of plain numbers, so that parse and build look nothing up.
+        self._scalars = {f.name: (*f.limits, (1 << f.width) - 1, f.offset) for f in self.fields if f.count is None}
+        self._plan = [(f.name, f.offset, (1 << f.width) - 1, f.count, f.width, f.kind == "int") for f in self.fields]
+
+    def _checked_size(self) -> int:
+        end = 0
+        for f in self.fields:
+            if f.offset != end:
+                raise FormatError(f"starts at bit {f.offset}, not {end}", id="format.table", where=self._at(f.name))
+            end = f.end
+        if end % 8 or not end:
+            raise FormatError(f"{end} bits are not whole bytes", id="format.table", where=self.struct_name)
+        return end // 8
+
+    def _at(self, name: str) -> str:
+        return f"{self.struct_name}.{name}"
+
+    def __repr__(self) -> str:
+        return f"<CStruct {self.family}.{self.struct_name}, {self.size} bytes>"
+
+    @property
+    def named_fields(self) -> tuple[Field, ...]:
+        """The fields that are not reserved."""
+        return tuple(f for f in self.fields if not f.reserved)
+
+    # -- construct ------------------------------------------------------------------------------
+
+    def _parse(self, stream: IO[bytes], context: object, path: str) -> construct.Container[Any]:  # noqa: ARG002 - construct's signature
+        return self._values(construct.stream_read(stream, self.size, path))
+
+    def _build(self, obj: Mapping[str, Any] | None, stream: IO[bytes], context: object, path: str) -> Any:  # noqa: ANN401, ARG002 - construct's signature
+        construct.stream_write(stream, self._bytes({} if obj is None else obj), self.size, path)
+        return obj
+
+    def _sizeof(self, context: object, path: str) -> int:  # noqa: ARG002 - construct's signature
+        return self.size
+
+    def parse(self, data: Buffer, **contextkw: object) -> construct.Container[Any]:  # noqa: ARG002 - construct's signature
+        """All fields of the first `size` bytes: ints, lists for arrays, reserved fields included.
+
+        Raises:
+            FormatError: fewer than `size` bytes (id `format.size`).
+        """
+        view = flat(data)
+        if len(view) < self.size:
+            what = f"needs {self.size} bytes, got {len(view)}"
+            raise FormatError(what, id="format.size", where=self.struct_name, offset=len(view))
+        return self._values(bytes(view[: self.size]))
+
+    def build(self, obj: Mapping[str, Any] | None = None, **contextkw: object) -> bytes:  # noqa: ARG002 - construct's signature
+        """The bytes of a record: absent fields are 0, a joined name stands for its two halves.
+
+        Raises:
+            FormatError: unknown name (id `format.unknown-field`), a value that does not fit or is not an
+                integer (`format.range`), a wrong number of elements (`format.count`).
+        """
+        return self._bytes({} if obj is None else obj)
+
+    def parse_stream(self, stream: IO[bytes], **contextkw: object) -> construct.Container[Any]:
+        """As `parse`, from a stream; a short stream is `FormatError`."""
+        try:
+            return super().parse_stream(stream, **contextkw)
+        except construct.StreamError as error:
+            raise FormatError("the stream ends early", id="format.size", where=self.struct_name) from error
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def _values(self, data: bytes) -> construct.Container[Any]:
+        whole = int.from_bytes(data, "little")
+        values: construct.Container[Any] = construct.Container()
+        for name, offset, mask, count, width, signed in self._plan:
+            if count is not None:
+                cells = [(whole >> (offset + k * width)) & mask for k in range(count)]
+                values[name] = [_signed(x, width) for x in cells] if signed else cells
+            else:
+                x = (whole >> offset) & mask
+                values[name] = _signed(x, width) if signed else x
+        return values
+
+    def _bytes(self, obj: Mapping[str, Any]) -> bytes:
+        if not isinstance(obj, Mapping):
+            what = f"a mapping of field names is needed, got {type(obj).__name__}"
+            raise FormatError(what, id="format.type", where=self.struct_name)
+        whole = 0
+        for name, value in obj.items():
+            scalar = self._scalars.get(name)
+            if scalar is not None and type(value) is int and scalar[0] <= value <= scalar[1]:
+                whole |= (value & scalar[2]) << scalar[3]
+            elif name != "_io":  # construct leaves its stream in containers
+                whole |= self._checked_bits(name, value, obj)
+        return whole.to_bytes(self.size, "little")
+
+    def _checked_bits(self, name: str, value: object, obj: Mapping[str, Any]) -> int:
+        """Bits of a joined value, an array, an integer of another type; or the error that names the field."""
+        pair = self.joined.get(name)
+        if pair is None:
+            return self._field_bits(self._known(name), value)
+        if pair.low.name in obj or pair.high.name in obj:
+            raise FormatError(
+                f"is given beside {pair.low.name} or {pair.high.name}",
+                id="format.unknown-field",
+                where=self._at(name),
+                remedy="give the joined value or the halves",
+            )
+        whole = _integer(value, pair, self._at(name))
+        low = whole & ((1 << pair.low.width) - 1)
+        return low << pair.low.offset | whole >> pair.low.width << pair.high.offset
+
+    def _known(self, name: str) -> Field:
+        if name not in self.by_name:
+            raise FormatError(
+                "there is no such field",
+                id="format.unknown-field",
+                where=self._at(str(name)),
+                remedy=f"fields: {', '.join(f.name for f in self.named_fields)}",
+            )
+        return self.by_name[name]
+
+    def _field_bits(self, f: Field, value: object) -> int:
+        where = self._at(f.name)
+        mask = (1 << f.width) - 1
+        if f.count is None:
+            return (_integer(value, f, where) & mask) << f.offset
+        if isinstance(value, str | Mapping) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
+            raise FormatError(f"needs a list of {f.count} integers", id="format.count", where=where)
+        if len(value) != f.count:
+            raise FormatError(f"needs {f.count} elements, got {len(value)}", id="format.count", where=where)
+        cells = (_integer(value[k], f, f"{where}[{k}]") & mask for k in range(f.count))
+        return sum(x << (f.offset + k * f.width) for k, x in enumerate(cells))
+
+    def join(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Named values for a reader: halves replaced by their joined value, reserved fields left out."""
+        halves = {f.name: pair for pair in self.joined.values() for f in (pair.low, pair.high)}
+        shown: dict[str, Any] = {}
+        for f in self.named_fields:
+            pair = halves.get(f.name)
+            if pair is None:
+                shown[f.name] = values[f.name]
+            else:
+                shown[pair.name] = values[pair.low.name] | values[pair.high.name] << pair.low.width
+        return shown
+
+    # -- fast paths -----------------------------------------------------------------------------
+
+    def view(self, buffer: Buffer) -> View:
+        """A ring of these records as numpy columns; see :class:`formats.view.View`."""
+        from formats.view import View  # noqa: PLC0415 - numpy is loaded only by those who use columns
+
+        return View(self, buffer)
+
+    def field(self, name: str) -> FieldAccess:
+        """Read and patch one field (or joined value) in place.
+
+        Raises:
+            FormatError: no such field (id `format.unknown-field`).
+        """
+        found = self._accessors.get(name)
+        if found is None:
+            found = FieldAccess(self, self.joined.get(name) or self._known(name))
+            self._accessors[name] = found
+        return found
+
+    @cached_property
+    def _accessors(self) -> dict[str, FieldAccess]:
+        return {}
+
+    @cached_property
+    def codec(self) -> Codec:
+        """Generated scalar parse and build of the named fields; see :class:`formats.codec.Codec`."""
+        return Codec(self)
+
+
+def _signed(value: int, width: int) -> int:
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+def _integer(value: object, field: Field | Joined, where: str) -> int:
+    low, high = field.limits
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # anything else raises TypeError
+    except TypeError:
+        raise FormatError(f"{value!r} is not an integer", id="format.range", where=where) from None
+    if not low <= number <= high:
+        raise FormatError(f"{number} does not fit, {low} to {high} do", id="format.range", where=where)
+    return number
+
+
+def define(
+    family: str,
+    struct_name: str,
+    size: int,
+    *tables: str,
+    note: str = "",
+    sqe_type: int | None = None,
+    match: Mapping[str, tuple[int, ...]] | None = None,
+    meanings: Mapping[str, str] | None = None,
+    enums: Mapping[str, str] | None = None,
+) -> CStruct:
+    """A struct from its text table (:mod:`formats.fields`), with meanings, units and enums filled in.
+
+    The meaning of a field is the one in the table, else in `meanings`, else that of
+    :mod:`formats.meanings`, else `not documented`; `enums` names tables of :mod:`formats.enums`.
+
+    Raises:
+        FormatError: the table is wrong or is not `size` bytes long (id `format.table`).
+    """
+    own, named = meanings or {}, enums or {}
+    fields = tuple(
+        f
+        if f.reserved
+        else replace(
+            f,
+            meaning=f.meaning or own.get(f.name) or MEANINGS.get(f.name, "not documented"),
+            unit=f.unit or UNITS.get(f.name, ""),
+            enum=named.get(f.name) or enum_of(family, f.name),
+        )
+        for f in layout(*tables)
+    )
+    struct = CStruct(family, struct_name, fields, note=note, sqe_type=sqe_type, match=match)
+    if struct.size != size:
+        raise FormatError(f"the table has {struct.size} bytes, not {size}", id="format.table", where=struct_name)
+    return struct

@@ -1,0 +1,48 @@
+"""Family `runtime`: records in device memory that are not SQEs; `STRUCTS` lists what the registry holds."""
+
+from formats.runtime.aicpu_args import AicpuArgHead
+from formats.runtime.cgdr_tiling_data import CgdrTilingData
+from formats.runtime.kernel_descriptor import KERNEL_MAGIC, KernelDescriptor
+from formats.runtime.node_info import AttrEntry, CompileTimeTensor, NodeInfoHead, NodeInstance
+from formats.runtime.platform import PlatformBlock
+from formats.runtime.run_context import RunContext
+from formats.runtime.tensor import RefreshedTensor, Tensor
+from formats.runtime.tiling_data import TilingDataHeader
+from formats.runtime.value_cell import ValueCell
+from formats.runtime.vector import VectorHeader
+
+STRUCTS = (
+    TilingDataHeader,
+    VectorHeader,
+    RunContext,
+    ValueCell,
+    Tensor,
+    RefreshedTensor,
+    AicpuArgHead,
+    NodeInfoHead,
+    NodeInstance,
+    CompileTimeTensor,
+    AttrEntry,
+    PlatformBlock,
+    KernelDescriptor,
+    CgdrTilingData,
+)
+
+__all__ = [
+    "KERNEL_MAGIC",
+    "STRUCTS",
+    "AicpuArgHead",
+    "AttrEntry",
+    "CgdrTilingData",
+    "CompileTimeTensor",
+    "KernelDescriptor",
+    "NodeInfoHead",
+    "NodeInstance",
+    "PlatformBlock",
+    "RefreshedTensor",
+    "RunContext",
+    "Tensor",
+    "TilingDataHeader",
+    "ValueCell",
+    "VectorHeader",
+]

@@ -1,0 +1,31 @@
+"""Every id that the compiler can raise is explained, and nothing else is."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+from emu_plugins.compiler import sqemu_explanations
+
+LIMITS = {"limit.streams", "limit.events", "limit.tasks", "limit.persistent-tasks"}
+
+
+def test_ids_and_explanations_match():
+    """The ids in the sources are exactly the explained ones; the limits are built from a table."""
+    package = resources.files("emu_plugins.compiler")
+    sources = [
+        each.read_text(encoding="utf-8")
+        for each in package.iterdir()
+        if each.name.endswith(".py") and each.name != "explanations.py"
+    ]
+    found = {
+        id_ for text in sources for id_ in re.findall(r'"((?:graph|limit|plugin|input|format)\.[a-z-]+|E1000\d)"', text)
+    }
+    assert found - {"graph.schema"} | LIMITS == set(sqemu_explanations())
+
+
+def test_explanations_are_sentences():
+    """Each text is a sentence that does not merely repeat its id."""
+    for id_, text in sqemu_explanations().items():
+        assert text.endswith(".")
+        assert id_ not in text

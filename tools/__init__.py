@@ -1,0 +1,1 @@
+"""The `sqemu` command: one thin module per subcommand, over the Python API."""

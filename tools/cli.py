@@ -1,0 +1,151 @@
+"""Entry point of `sqemu`: lazy subcommands, and the one place where errors become messages and exit codes.
+
+| exit code | meaning |
+|---|---|
+| 0 | done; hazards are printed, `--strict` makes them 1 |
+| 1 | emulated fault or deadlock, failed check, a dump that skipped bytes |
+| 2 | usage, unreadable or damaged input |
+| 70 | a bug of this product |
+| 130 | interrupted |
+
+Only click is imported before a subcommand is known: `--help` and `--version` stay quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "demo": "Run the main job on built-in data and explain what happened.",
+    "compile": "Compile a graph into a task blob.",
+    "run": "Compile if needed, load, and execute on input arrays.",
+    "op": "Run one operator on the arrays of an npz.",
+    "dump": "Show a task blob or SQEs, field by field.",
+    "chips": "List chips with their figures and sources.",
+    "plugins": "List plugins.",
+    "policies": "List policies with their values.",
+    "explain": "Say what a code or id means and what to do.",
+}
+"""Subcommands and their one-line help; each lives in the module `tools.cmd_NAME` as `command`."""
+
+USAGE, BUG, INTERRUPTED = 2, 70, 130
+
+
+class _Lazy(click.Group):
+    """A group that imports a subcommand only when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names, in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand, imported now."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"tools.cmd_{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with the nearest names when there is no such command."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            ctx.fail(f"no such command {name!r}{_nearest(name)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of subcommands from the table, without importing any."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _nearest(name: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistyped command
+
+    found = get_close_matches(name, COMMANDS, 1)
+    return f"; did you mean {found[0]!r}?" if found else f"; commands: {', '.join(COMMANDS)}"
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from tools.version import VERSION  # noqa: PLC0415 - only for --version
+
+        click.echo(f"sqemu {VERSION}")
+        ctx.exit()
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version.")
+def cli() -> None:
+    """Emulator of Ascend-class NPU task queues."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command and exit with its code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    code = _run(given)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+    sys.exit(code)
+
+
+def _run(given: list[str]) -> int:  # noqa: PLR0911 - one line per way to end
+    try:
+        found = cli.main(args=given, prog_name="sqemu", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.Abort:
+        return _interrupted()
+    except click.ClickException as error:
+        return _usage(error, given)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        _silence_stdout()
+        return 0
+    except Exception as error:  # noqa: BLE001 - everything else is sorted out in one place
+        from tools.failures import report  # noqa: PLC0415 - only on the way out
+
+        return report(error, as_json="--json" in given, debug="--debug" in given)
+    return found if isinstance(found, int) else 0
+
+
+def _usage(error: click.ClickException, given: list[str]) -> int:
+    if "--json" in given:
+        import json  # noqa: PLC0415 - only on the way out
+
+        text = error.format_message()
+        click.echo(
+            json.dumps({"error": "usage", "what": text, "where": "command line", "remedy": "see --help"}), err=True
+        )
+    else:
+        error.show()
+    return USAGE
+
+
+def _interrupted() -> int:
+    click.echo("interrupted", err=True)
+    return INTERRUPTED
+
+
+def _silence_stdout() -> None:
+    """Point standard output at nothing, so that closing it at exit cannot fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

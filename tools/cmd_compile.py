@@ -1,0 +1,94 @@
+"""`sqemu compile`: graph to task blob."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from emu_core.plugins import PluginHost
+from formats.blob import TaskType, encode
+from tools.files import Outputs, read_bytes
+from tools.options import (
+    chip_option,
+    compile_options,
+    debug_option,
+    json_option,
+    pairs,
+    plugin_option,
+    policy_option,
+    split_policies,
+)
+from tools.program import Wanted, compile_text
+from tools.show import json_line, table
+
+if TYPE_CHECKING:
+    from emu_core.graph import Compiled
+    from formats.blob import Blob
+
+
+@click.command("compile")
+@click.argument("graph")
+@click.option("-o", "--output", required=True, metavar="BLOB", help="Task blob to write.")
+@click.option("--explain", is_flag=True, help="Say what each pass decided for each node.")
+@chip_option
+@compile_options
+@policy_option
+@plugin_option
+@json_option
+@debug_option
+def command(
+    graph: str,
+    output: str,
+    explain: bool,
+    chip: str,
+    ge_options: tuple[str, ...],
+    tiling_schedule_optimize: str | None,
+    online: bool | None,
+    policies: tuple[str, ...],
+    without: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Compile GRAPH (JSON; `-`: standard input) into a task blob.
+
+    The build is offline unless --online or the graph's ge.buildGraphMode says otherwise.
+    """
+    host = PluginHost(without=without)
+    wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies)
+    compile_time, rest = split_policies(host, pairs(policies, "--policy"))
+    if rest:
+        names = ", ".join(sorted(rest))
+        raise click.UsageError(f"--policy {names}: decided when the blob is loaded or run; give it to `sqemu run`")
+    compiled = compile_text(graph, read_bytes(graph), wanted, host, compile_time)
+    data = encode(compiled.blob)
+    with Outputs() as outputs:
+        outputs.write(output, data)
+        outputs.commit()
+    _report(compiled, output, len(data), explain=explain, as_json=as_json)
+
+
+def _report(compiled: Compiled, output: str, size: int, *, explain: bool, as_json: bool) -> None:
+    blob = compiled.blob
+    if as_json:
+        json_line({"blob": output, "bytes": size, "chip": blob.chip, "name": blob.name, **_counts(blob)})
+        if explain:
+            for node, made_by, text in compiled.decisions:
+                json_line({"node": node, "pass": made_by, "text": text})
+        return
+    counts = ", ".join(f"{n} {what}" for what, n in _counts(blob).items() if isinstance(n, int))
+    click.echo(f"{output}: {size} bytes for {blob.chip}: {counts}")
+    if explain:
+        table("decisions", ("node", "pass", "what"), [(n or "(graph)", p, t) for n, p, t in compiled.decisions])
+
+
+def _counts(blob: Blob) -> dict[str, object]:
+    kernels = sum(t.type in (TaskType.KERNEL, TaskType.ALL_KERNEL) for t in blob.tasks)
+    return {
+        "tasks": len(blob.tasks),
+        "streams": len(blob.streams),
+        "events": len(blob.events),
+        "operators": len(blob.ops),
+        "kernel tasks": kernels,
+        "sinking operators": sum(op.sink for op in blob.ops),
+        "host scheduled": blob.unknown_shape,
+    }

@@ -1,0 +1,90 @@
+"""Turning an exception into a message, a JSON object and an exit code."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import traceback
+
+import click
+
+from emu_core.errors import EmulatorBug, SqemuError
+from formats import FormatError
+from tools.version import VERSION
+
+USAGE, BUG = 2, 70
+
+
+def report(error: Exception, *, as_json: bool, debug: bool) -> int:
+    """Print `error` to standard error; returns the exit code."""
+    if debug:
+        traceback.print_exception(error)
+    if isinstance(error, EmulatorBug):
+        return _bug(error, as_json=as_json)
+    found = _known(error)
+    if found is None:
+        return _bug(error, as_json=as_json)
+    values, code = found
+    if as_json:
+        click.echo(json.dumps(values), err=True)
+    else:
+        click.echo(_text(error, values), err=True)
+    return code
+
+
+def _known(error: Exception) -> tuple[dict[str, object], int] | None:
+    """The error as JSON values and its exit code, or None for an exception nobody should see."""
+    if isinstance(error, SqemuError):
+        return error.as_json(), error.exit_code
+    if isinstance(error, FormatError):
+        values: dict[str, object] = {
+            "error": error.id,
+            "what": error.what,
+            "where": error.where,
+            "remedy": error.remedy,
+        }
+        return ({**values, "offset": error.offset} if error.offset is not None else values), USAGE
+    if isinstance(error, MemoryError):
+        return _simple("memory", "there is not enough memory for this input", "use smaller tensors"), USAGE
+    if isinstance(error, OSError):
+        where = str(error.filename or "")
+        return {
+            **_simple("file", error.strerror or str(error), "check the path and its permissions"),
+            "where": where,
+        }, USAGE
+    return None
+
+
+def _simple(error_id: str, what: str, remedy: str) -> dict[str, object]:
+    return {"error": error_id, "what": what, "where": "", "remedy": remedy}
+
+
+def _text(error: Exception, values: dict[str, object]) -> str:
+    head = f"error {values['error']}: "
+    if isinstance(error, SqemuError):
+        return head + error.text().replace("\n", "\n" + head)
+    if isinstance(error, FormatError):
+        return head + str(error)
+    where = f"{values['where']}: " if values["where"] else ""
+    return f"{head}{where}{values['what']}; {values['remedy']}"
+
+
+def _bug(error: Exception, *, as_json: bool) -> int:
+    last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
+    place = f"{last[0].name} line {last[0].lineno}" if last else "unknown place"
+    what = f"{type(error).__name__}: {error}"
+    versions = f"sqemu {VERSION}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    if as_json:
+        click.echo(json.dumps({"error": "bug", "what": what, "where": place, "versions": versions}), err=True)
+    else:
+        lines = [
+            "this is a bug of sqemu; please report this block:",
+            f"  {what}",
+            f"  in {place}",
+            f"  {versions}",
+            f"  command: {' '.join(sys.argv[1:])}",
+            "run the command again with --debug to see the traceback",
+        ]
+        click.echo("\n".join(lines), err=True)
+    return BUG

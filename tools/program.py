@@ -1,0 +1,134 @@
+"""From a file to a program: a graph is compiled, a task blob is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from emu_core.api import compile_with_report
+from emu_core.errors import GraphError, OptionError, Problem
+from emu_core.graph import CompileOptions
+from emu_plugins.compiler.loading import load_graph_text
+from formats import FormatError
+from formats.blob import decode
+from formats.blob.layout import MAGIC
+from tools.files import STDIN, read_bytes
+from tools.options import pairs, split_policies
+
+if TYPE_CHECKING:
+    from emu_core.graph import Compiled
+    from emu_core.plugins import PluginHost
+    from formats.blob import Blob
+
+
+BLOB_START = MAGIC.to_bytes(8, "little")
+"""First bytes of a task blob."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How a graph is to be compiled, as the command line said it."""
+
+    chip: str
+    ge_options: tuple[str, ...] = ()
+    tiling_schedule_optimize: str | None = None
+    online: bool | None = None
+    policies: tuple[str, ...] = ()
+    online_by_default: bool = False
+
+    def offline(self) -> bool | None:
+        """The build mode for the compiler; None leaves it to the graph."""
+        return None if self.online is None else not self.online
+
+
+@dataclass(frozen=True)
+class Program:
+    """A blob, the policies left for device and loader, and the compilation it came from (None for a blob file)."""
+
+    blob: Blob
+    policies: dict[str, str]
+    compiled: Compiled | None = None
+
+
+def load_program(path: str, wanted: Wanted, host: PluginHost) -> Program:
+    """Read `path` (`-`: standard input) and compile it if it is a graph.
+
+    Raises:
+        InputError, GraphError, OptionError, LimitError, FormatError: as the compiler and the blob reader.
+    """
+    data = read_bytes(path)
+    compile_time, rest = split_policies(host, pairs(wanted.policies, "--policy"))
+    if data[: len(BLOB_START)] == BLOB_START:
+        return Program(_blob(path, data, wanted, compile_time), rest)
+    compiled = compile_text(path, data, wanted, host, compile_time)
+    return Program(compiled.blob, rest, compiled)
+
+
+def _blob(path: str, data: bytes, wanted: Wanted, compile_time: Mapping[str, str]) -> Blob:
+    given = [*(f"policy {name}" for name in compile_time), *(f"option {text}" for text in wanted.ge_options)]
+    if wanted.tiling_schedule_optimize is not None:
+        given.append("--tiling_schedule_optimize")
+    if given:
+        raise OptionError(
+            f"{', '.join(given)} is decided when a graph is compiled, and {path} is compiled already",
+            id="option.compiled",
+            remedy="give it to `sqemu compile`, or run the graph",
+        )
+    try:
+        return decode(data)
+    except FormatError as error:
+        raise FormatError(
+            error.what, id=error.id, where=f"{path}: {error.where}", remedy=error.remedy, offset=error.offset
+        ) from None
+
+
+def compile_text(path: str, data: bytes, wanted: Wanted, host: PluginHost, compile_time: Mapping[str, str]) -> Compiled:
+    """Compile the graph in `data`; its warnings go to standard error."""
+    source = "standard input" if path == STDIN else path
+    graph = load_graph_text(_utf8(data, source), source=source)
+    if not isinstance(graph, Mapping):
+        raise GraphError(
+            [Problem("graph.json", "is not a JSON object", "graph", "see docs/graph.md for the form of a graph")],
+            source=source,
+        )
+    options = CompileOptions(
+        options=pairs(wanted.ge_options, "--option"),
+        tiling_schedule_optimize=wanted.tiling_schedule_optimize,
+        offline=_mode(wanted, graph),
+        policies=compile_time,
+        source=source,
+    )
+    compiled = compile_with_report(graph, wanted.chip, options, host)
+    for warning in compiled.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    return compiled
+
+
+def _mode(wanted: Wanted, graph: Mapping[str, object]) -> bool | None:
+    """Flags first, then the graph's own build mode, then the command's default."""
+    if wanted.online is not None or not wanted.online_by_default:
+        return wanted.offline()
+    options = graph.get("options")
+    own = isinstance(options, Mapping) and "ge.buildGraphMode" in options
+    given = any(text.startswith("ge.buildGraphMode=") for text in wanted.ge_options)
+    return None if own or given else False
+
+
+def _utf8(data: bytes, source: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise GraphError(
+            [
+                Problem(
+                    "graph.json",
+                    f"is neither a task blob nor UTF-8 text (byte {error.start})",
+                    "file",
+                    "give a graph (JSON) or a blob written by `sqemu compile`",
+                )
+            ],
+            source=source,
+        ) from None
