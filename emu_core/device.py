@@ -197,7 +197,10 @@ class Device:
         changed = {name: value for name, value in _flat(struct, new_values) if decoded.values[name] != value}
         stream.window.before_write(slot)
         for name, value in changed.items():
-            self.journal.add(self._whole_field(stream, slot, struct, name, decoded.values[name], value, writer))
+            entry = self._whole_field(stream, slot, struct, name, decoded.values[name], value, writer)
+            self.journal.add(entry)
+            if self.trace.wants(Patched):
+                self.trace.add(_patched(entry))
         self.memory.poke(stream.queue.address(slot), sqe)
         stream.patched_in.pop(slot, None)
 

@@ -42,6 +42,11 @@ class DispatchTable:
             self._add(handler, reader)
 
     def _add(self, handler: Handler, reader: Callable[[str, str], FieldReader]) -> None:
+        if not 0 <= handler.sqe_type < len(self._slots):
+            raise PluginError(
+                f"{handler.engine}.{handler.kind} handles SQE type {handler.sqe_type}; types are 0 to 63",
+                id="plugin.handler",
+            )
         slot = self._slots[handler.sqe_type] or _Slot()
         self._slots[handler.sqe_type] = slot
         if handler.select is None:

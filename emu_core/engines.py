@@ -13,14 +13,14 @@ Raising `DeviceFault`, in `start` or in `finish`, ends the task with an error co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from emu_core import codes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from emu_core.device import Device
     from emu_core.memory import TaskMemory
@@ -43,11 +43,12 @@ def nothing() -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """The task runs for `duration_ns`; `detail` is a short text for traces."""
+    """The task runs for `duration_ns`; `detail` is a short text for traces, `facts` the same as values."""
 
     duration_ns: int
     finish: Callable[[], None] = nothing
     detail: str = ""
+    facts: Mapping[str, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from emu_core.trace import ModelPhase
 from formats.dtypes import dtype_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -94,7 +94,8 @@ class Model:
         caller: the stream that executes the model; bound to none.
         end: flag that the end of the graph sets, on which the caller waits; None for a host-scheduled model.
         inputs, outputs: ports.
-        scratch: addresses of allocations whose contents do not survive from one execution to the next.
+        scratch: addresses of allocations whose contents do not survive from one execution to the next; looked at
+            before each execution, so that its owner may exchange them.
         launch: starts one execution (submits to `caller`, or drives the launches from the host).
         details: what the loader found out about each operator, by operator name, for people to read.
     """
@@ -111,7 +112,7 @@ class Model:
         end: Signal | None,
         inputs: tuple[Port, ...],
         outputs: tuple[Port, ...],
-        scratch: tuple[int, ...],
+        scratch: Sequence[int],
         launch: Callable[[Model], None],
         details: Mapping[str, object] | None = None,
     ) -> None:
@@ -170,18 +171,21 @@ class Model:
         self.state = ModelState.RUNNING
         started = device.clock.now
         device.trace.add(ModelPhase(time=started, run=self.executions, model=self.id, phase="start"))
-        self._launch(self)
-        device.scheduler.run_until_idle()
+        try:
+            self._launch(self)
+            device.scheduler.run_until_idle()
+        except BaseException:
+            self.state = ModelState.FAILED
+            device.clock.clear()
+            raise
         return self._collect(started, marks)
 
     def abort(self) -> None:
         """Throw away what is queued: every stream idle at entry 0, its flags cleared; the model is ready again."""
         device = self.device
         for stream in (*self.streams, self.caller):
-            if stream.waiting is not None:
-                if stream.waits_for is not None:
-                    device.signals.unpark(stream.id)
-                stream.waits_for, stream.waiting = None, None
+            device.scheduler.unpark(stream)
+            if stream.state not in (State.IDLE, State.SLOT_DISABLE):
                 stream.move(Cause.ERROR)
             if stream.state is State.SLOT_DISABLE:
                 stream.move(Cause.HANDLED)
@@ -277,7 +281,12 @@ def _checked(port: Port, inputs: Mapping[str, Array]) -> Array:
             where=f"input {port.name}",
             remedy=f"the arrays given are {', '.join(sorted(inputs)) or 'none'}",
         )
-    array = np.asarray(inputs[port.name])
+    try:
+        array = np.asarray(inputs[port.name])
+    except ValueError as error:
+        raise InputError(
+            f"input {port.name!r} is no array: {error}", id="input.array", where=f"input {port.name}"
+        ) from None
     carrier = np.dtype(dtype_named(port.dtype).carrier)
     if array.dtype != carrier:
         raise InputError(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from emu_core.chips import Chip
     from emu_core.tiling import TilingFunction
 
 AttrValue: TypeAlias = bool | int | float | str | tuple[int, ...] | tuple[float, ...]
@@ -71,6 +72,7 @@ class ShapeError(Exception):
         super().__init__(what)
 
 
+Reference: TypeAlias = "Callable[[Arrays, Mapping[str, AttrValue], Chip], Arrays]"
 Infer: TypeAlias = "Callable[[tuple[TensorInfo | None, ...], Mapping[str, AttrValue]], tuple[TensorInfo, ...]]"
 
 
@@ -101,6 +103,7 @@ class OperatorSpec:
         depends_policy: name of a policy whose value `none` removes `depends`, or empty.
         alias: short name for `sqemu op`, or empty.
         case: turns the arrays of an npz into a `Case` for `sqemu op`; raises `KeyError` with the missing key.
+        reference: expected outputs by name, from input arrays by IR name, attributes and the chip; in float64 or exact.
         tolerance: largest normalised RMS error that `sqemu op --verify` and the demo accept, after the output cast.
     """
 
@@ -119,5 +122,6 @@ class OperatorSpec:
     depends_policy: str = ""
     alias: str = ""
     case: Callable[[Arrays], Case] | None = None
+    reference: Reference | None = None
     tolerance: float = 0.0
     notes: tuple[str, ...] = field(default=())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import inspect
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -62,15 +63,14 @@ class PluginHost:
         if entry_points:
             self._load_installed()
         for plugin in plugins:
-            name = getattr(plugin, "__name__", type(plugin).__name__)
-            self._register(plugin, str(name), "given by the caller")
+            name = str(getattr(plugin, "__name__", type(plugin).__name__))
+            self._register(plugin, self._free_name(name), "given by the caller")
 
     def _load_installed(self) -> None:
-        found = {e.name: e for e in importlib.metadata.entry_points(group=GROUP)}
-        for name in sorted(found):
+        for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda e: e.name):
+            name = entry.name
             if name in self._skipped:
                 continue
-            entry = found[name]
             origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
             try:
                 plugin = entry.load()
@@ -79,7 +79,15 @@ class PluginHost:
                 continue
             self._register(plugin, name, origin)
 
+    def _free_name(self, name: str) -> str:
+        """`name`, with a number behind it when another plugin has it: several objects of one class are several plugins."""
+        numbered = (name if n == 1 else f"{name}-{n}" for n in itertools.count(1))
+        return next(each for each in numbered if not self.manager.has_plugin(each))
+
     def _register(self, plugin: object, name: str, origin: str) -> None:
+        if self.manager.has_plugin(name):
+            self._found.append(PluginInfo(name, origin, broken="another plugin with this name was loaded before"))
+            return
         try:
             self.manager.register(plugin, name)
             self.manager.check_pending()
@@ -98,7 +106,8 @@ class PluginHost:
 
     def _break(self, name: str, error: Exception) -> None:
         self._found = [
-            PluginInfo(p.name, p.origin, p.hooks, _reason(error)) if p.name == name else p for p in self._found
+            PluginInfo(p.name, p.origin, p.hooks, _reason(error)) if p.name == name and not p.broken else p
+            for p in self._found
         ]
 
     def _impls(self, hook: str) -> Iterator[tuple[str, Callable[..., Any], tuple[str, ...]]]:
@@ -134,15 +143,20 @@ class PluginHost:
         found: dict[str, T] = {}
         owner: dict[str, str] = {}
         for name, items in self.each(hook, **arguments):
-            for item in items:
-                if key(item) in found:
+            try:
+                keyed = [(key(item), item) for item in items]
+            except AttributeError as error:
+                self._break(name, error)
+                continue
+            for at, item in keyed:
+                if at in found:
                     raise PluginError(
-                        f"{what} {key(item)!r} comes from both {owner[key(item)]} and {name}",
+                        f"{what} {at!r} comes from both {owner[at]} and {name}",
                         id="plugin.clash",
                         remedy="switch one of the two plugins off",
                     )
-                found[key(item)] = item
-                owner[key(item)] = name
+                found[at] = item
+                owner[at] = name
         return MappingProxyType(found)
 
     @cached_property

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 
+MOST_DIGITS = 20
+"""Longer numbers are refused before they are converted."""
+
+
 class Scope(StrEnum):
     """Where a policy may be given; a compile policy travels in the blob."""
 
@@ -38,12 +42,17 @@ class PolicySpec:
 
     def check(self, value: str) -> str:
         """`value` if it is allowed, else `OptionError` (id `policy.value`)."""
-        if value in self.values or (self.number and value.isascii() and value.isdigit() and int(value) <= self.largest):
+        if isinstance(value, str) and (value in self.values or self._is_number(value)):
             return value
-        allowed = ", ".join(self.values) + (f", or a number from 0 to {self.largest}" if self.number else "")
+        words = [*self.values, *([f"a number from 0 to {self.largest}"] if self.number else [])]
+        allowed = " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
         raise OptionError(
             f"value {value!r} is not allowed", id="policy.value", where=f"policy {self.name}", remedy=f"use {allowed}"
         )
+
+    def _is_number(self, value: str) -> bool:
+        digits = self.number and value.isascii() and value.isdigit()
+        return digits and len(value) <= MOST_DIGITS and int(value) <= self.largest
 
 
 CORE_POLICIES = (

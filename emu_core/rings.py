@@ -79,7 +79,7 @@ class SubmissionQueue:
         slot = self.tail
         task = self._next_task
         self.memory.poke(self.address(slot), sqe)
-        self.task_at.pop(slot, None)
+        self.slot_of.pop(self.task_at.get(slot, -1), None)
         self.slot_of[task] = slot
         self.task_at[slot] = task
         self._next_task = (task + 1) & 0xFFFF

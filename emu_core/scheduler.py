@@ -148,19 +148,26 @@ class Scheduler:
                 )
             )
         if self._limit_ns and stream.model_id is not None:
-            since = stream.waits_since
-            device.clock.after(self._limit_ns, stream.id, lambda: self._wait_expired(task, handler, signal, since))
+            stream.wait_timer = device.clock.after(
+                self._limit_ns, stream.id, lambda: self._wait_expired(task, handler, signal)
+            )
 
-    def _wait_expired(self, task: Task, handler: Handler, signal: Signal, since: int) -> None:
-        stream = task.stream
-        if stream.waits_for == signal and stream.waits_since == since:
-            self._unpark(stream)
-            self._fail(task, handler, _timeout(signal, self._limit_ns))
+    def _wait_expired(self, task: Task, handler: Handler, signal: Signal) -> None:
+        task.stream.wait_timer = None
+        self.unpark(task.stream)
+        self._fail(task, handler, _timeout(signal, self._limit_ns))
 
-    def _unpark(self, stream: Stream) -> None:
+    def unpark(self, stream: Stream) -> None:
+        """Forget what `stream` waits for, and the timer of that wait."""
         self.device.signals.unpark(stream.id)
+        self._forget_wait(stream)
+
+    def _forget_wait(self, stream: Stream) -> None:
         stream.waits_for = None
         stream.waiting = None
+        if stream.wait_timer is not None:
+            self.device.clock.cancel(stream.wait_timer)
+            stream.wait_timer = None
 
     def _run(self, task: Task, handler: Handler, outcome: Run) -> None:
         device = self.device
@@ -176,6 +183,7 @@ class Scheduler:
                     engine=handler.engine,
                     kind=handler.kind,
                     detail=outcome.detail,
+                    facts=dict(outcome.facts),
                     fetched_copy=task.sqe != task.stream.queue.entry(task.slot),
                 )
             )
@@ -210,6 +218,8 @@ class Scheduler:
 
     @staticmethod
     def _retire(stream: Stream) -> None:
+        """The entry at head leaves the ring, and the fetch buffer if it was rewritten while it ran."""
+        stream.window.take(stream.queue.head)
         stream.queue.head = (stream.queue.head + 1) % stream.queue.depth
 
     # ---- flags -----------------------------------------------------------------------------------------------
@@ -223,8 +233,7 @@ class Scheduler:
             waiting = stream.waiting
             if waiting is None:
                 continue
-            stream.waits_for = None
-            stream.waiting = None
+            self._forget_wait(stream)
             stream.move(Cause.WAKE)
             parked, handler = waiting
             device.clock.after(0, stream_id, lambda t=parked, h=handler: self._start(t, h))  # type: ignore[misc]
@@ -336,7 +345,7 @@ class Scheduler:
         """End the wait that `stream` is parked in with an error whose completion entry carries `status`."""
         if stream.waiting is not None:
             task, handler = stream.waiting
-            self._unpark(stream)
+            self.unpark(stream)
             self._fail(task, handler, fault, status)
 
     def _completion(self, task: Task, error_type: int, status: int) -> None:

@@ -86,6 +86,7 @@ class Stream:
         self.waits_for: Signal | None = None
         self.waits_since = 0
         self.waiting: tuple[Task, Handler] | None = None
+        self.wait_timer: int | None = None
         self.executed: dict[int, bytes] = {}
         self.patched_in: dict[int, int] = {}
 

@@ -46,6 +46,7 @@ class TaskStarted(Event, frozen=True, gc=False, kw_only=True):
     engine: str
     kind: str
     detail: str = ""
+    facts: dict[str, int | str] = {}
     fetched_copy: bool = False
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from emu_core.trace import drain
+from emu_core.trace import TaskStarted, drain
 from tools.show import json_line
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ def as_values(result: Result, details: dict[str, object]) -> dict[str, object]:
         "patches": [plain(p) for p in result.patches],
         "operators": plain(details),
     }
+
+
+def launch_facts(result: Result) -> list[dict[str, int | str]]:
+    """Kernel, tiling key and block dim of every AI Core launch, in the order they started."""
+    return [e.facts for e in result.trace if isinstance(e, TaskStarted) and e.kind == "kernel"]
 
 
 def output_name(path: str, index: int, count: int) -> str:

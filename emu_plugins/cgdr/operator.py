@@ -14,6 +14,7 @@ from emu_plugins.cgdr.tiling_function import cgdr_tiling_function
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from emu_core.chips import Chip
     from emu_core.operators import Arrays, AttrValue
 
 TILING_DEPEND_POLICY = "cgdr.tiling_depend"
@@ -36,6 +37,14 @@ def cgdr_case(arrays: Arrays) -> Case:
     inputs = (*(arrays[name] for name in REQUIRED), arrays["g"] if present else None)
     attrs: Mapping[str, AttrValue] = {"scale_value": float(arrays["scale"])} if "scale" in arrays else {}
     return Case(inputs, attrs, {name: arrays[name] for name in OUTPUTS if name in arrays})
+
+
+def cgdr_reference(arrays: Arrays, attrs: Mapping[str, AttrValue], _chip: Chip) -> Arrays:
+    """Expected outputs in float64 by the sequential definition."""
+    from emu_plugins.cgdr.reference import reference  # noqa: PLC0415 - numpy stays off the import path of the plugin
+
+    scale = attrs.get("scale_value", DEFAULT_SCALE)
+    return reference(arrays, scale if isinstance(scale, float | int) else DEFAULT_SCALE)
 
 
 _DEPEND_NOTE = (
@@ -66,6 +75,7 @@ FLOAT16_OPERATOR = OperatorSpec(
     depends_policy=TILING_DEPEND_POLICY,
     alias="cgdr",
     case=cgdr_case,
+    reference=cgdr_reference,
     tolerance=FLOAT16_TOLERANCE,
     notes=(_DEPEND_NOTE,),
 )
@@ -76,6 +86,7 @@ BFLOAT16_OPERATOR = replace(
     inputs=_inputs("bfloat16"),
     kernel=BFLOAT16_KERNEL,
     alias="cgdr-bf16",
+    reference=None,
     tolerance=BFLOAT16_TOLERANCE,
     notes=(_DEPEND_NOTE, _TYPE_NOTE),
 )

@@ -1,4 +1,4 @@
-"""The definition in float64, token by token (`reference/cgdr.md` 1.1), and the error measure."""
+"""The definition in float64, token by token (`reference/cgdr.md` 1.1)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     from emu_core.operators import Arrays
 
     F64 = npt.NDArray[np.float64]
-
-
-def normalised_rms(actual: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float:
-    """`sqrt(mean((actual - expected)^2) / mean(expected^2))`; the numerator's root alone where `expected` is zero."""
-    want = expected.astype(np.float64)
-    if want.size == 0:
-        return 0.0
-    error = float(np.mean((actual.astype(np.float64) - want) ** 2))
-    power = float(np.mean(want**2))
-    return float(np.sqrt(error / power if power else error))
 
 
 def reference(arrays: Arrays, scale: float = DEFAULT_SCALE) -> dict[str, F64]:

@@ -61,9 +61,10 @@ class AiCore:
             task.device.chip,
             task.device.policies,
         )
-        duration = task.device.chip.latencies.ai_core_launch_ns + self._duration(spec, launch)
+        duration = task.device.chip.latencies.ai_core_launch_ns + _guarded(spec, lambda: self._duration(spec, launch))
         detail = f"{spec.name} key {key} block dim {block_dim}"
-        return Run(duration, lambda: _guarded(spec, lambda: spec.run(launch)), detail)
+        facts: dict[str, int | str] = {"kernel": spec.name, "tiling_key": key, "block_dim": block_dim}
+        return Run(duration, lambda: _guarded(spec, lambda: spec.run(launch)), detail, facts)
 
     def _resolve(self, task: Task, pc: int) -> tuple[KernelSpec, int]:
         found = task.device.memory.find(pc)
@@ -80,7 +81,7 @@ class AiCore:
 
     @staticmethod
     def _duration(spec: KernelSpec, launch: KernelLaunch) -> int:
-        cost = _guarded(spec, lambda: spec.cost(launch))
+        cost = spec.cost(launch)
         chip = launch.chip
         limit = chip.core_num_aiv if spec.core_type is CoreType.AIV else chip.core_num_aic
         cores = min(launch.block_dim, limit)

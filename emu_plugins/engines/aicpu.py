@@ -13,11 +13,14 @@ from emu_core.journal import Writer
 from emu_core.kernels import AicpuLaunch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import TypeVar
 
     from emu_core.device import Device
     from emu_core.engines import Task
     from emu_core.kernels import AicpuKernelSpec
+
+    T = TypeVar("T")
 
 TYPE = 1
 
@@ -42,8 +45,8 @@ class AiCpu:
         launch = AicpuLaunch(
             task.memory, task.field("AicpuKernelSqe", "param_addr"), poke, device.chip, device.policies
         )
-        duration = device.chip.latencies.aicpu_launch_ns + spec.time_ns(launch)
-        return Run(duration, lambda: _call(spec, launch), function)
+        duration = device.chip.latencies.aicpu_launch_ns + _guarded(spec, lambda: spec.time_ns(launch))
+        return Run(duration, lambda: _guarded(spec, lambda: spec.run(launch)), function)
 
     def _find(self, library: str, function: str) -> AicpuKernelSpec:
         for spec in self._kernels:
@@ -57,9 +60,10 @@ class AiCpu:
         )
 
 
-def _call(spec: AicpuKernelSpec, launch: AicpuLaunch) -> None:
+def _guarded(spec: AicpuKernelSpec, call: Callable[[], T]) -> T:
+    """Run plugin code; anything but a device fault is the plugin's own error."""
     try:
-        spec.run(launch)
+        return call()
     except (DeviceFault, SqemuError):
         raise
     except Exception as error:

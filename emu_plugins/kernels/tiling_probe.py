@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from emu_core.chips import Chip
     from emu_core.kernels import KernelLaunch
     from emu_core.operators import Arrays, AttrValue
     from emu_core.tiling import TilingContext
@@ -125,6 +126,11 @@ def reference(arrays: Arrays, cores: int = 8, *, add_x: bool = False) -> dict[st
     return {"y": y + arrays["x"].astype(np.float32) if add_x else y}
 
 
+def probe_reference(arrays: Arrays, attrs: Mapping[str, AttrValue], chip: Chip) -> Arrays:
+    """Expected y on `chip`."""
+    return reference(arrays, chip.tiling_cores, add_x=bool(attrs.get("add_x", 0)))
+
+
 def infer_probe(inputs: tuple[TensorInfo | None, ...], attrs: Mapping[str, AttrValue]) -> tuple[TensorInfo, ...]:
     """`y` float32 of the length of x; raises `ShapeError` for another element type, rank or size."""
     del attrs
@@ -169,4 +175,5 @@ OPERATOR = OperatorSpec(
     placements=Placement.HOST | Placement.AICPU,
     alias="probe",
     case=probe_case,
+    reference=probe_reference,
 )

@@ -6,7 +6,7 @@ For each kernel, in list order:
 |---|---|
 | an operator tiled on the host: wait until the device is idle | |
 | read depended values back, run the tiling, copy its data | one host round trip |
-| submit the kernel to the plain stream, ring the doorbell | |
+| submit the kernel to the plain stream (a full queue is run empty first), ring the doorbell | |
 
 Operators without a value dependency are launched with what the compiler computed.
 """
@@ -25,12 +25,13 @@ from formats.blob import TaskType
 
 if TYPE_CHECKING:
     from emu_core.device import Device
+    from emu_core.memory import Allocation
     from emu_core.model import Model
     from emu_plugins.runtime.images import KernelImage
     from emu_plugins.runtime.operators import Operators
     from emu_plugins.runtime.placement import Placement
     from emu_plugins.runtime.sqes import SqeBuilder
-    from formats.blob import Blob, BlobTask
+    from formats.blob import Blob
 
 _KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL)
 
@@ -55,6 +56,7 @@ class HostSchedule:
         self._images = images
         self._build = build
         self._stack = stack
+        self._args: dict[int, Allocation] = {}
         self._tiling = [
             device.memory.allocate(
                 max(op.tiling_capacity, len(op.tiling_data), 8), label=f"tiling data of {op.name}"
@@ -66,7 +68,7 @@ class HostSchedule:
         """One execution; stops at the first fault."""
         scheduler = self._device.scheduler
         before = len(scheduler.faults)
-        for task in self._blob.tasks:
+        for index, task in enumerate(self._blob.tasks):
             if task.type not in _KERNELS or task.op is None or task.kernel is None:
                 continue
             if self._blob.ops[task.op].host_tiling:
@@ -74,7 +76,7 @@ class HostSchedule:
                 self._device.clock.advance(self._device.chip.latencies.host_round_trip_ns)
             if len(scheduler.faults) > before:
                 return
-            self._submit(model, task, task.op, self._images[task.kernel], self._tile(task.op))
+            self._submit(model, index, self._images[task.kernel], self._tile(task.op))
 
     def _tile(self, index: int) -> TilingResult:
         op = self._blob.ops[index]
@@ -108,20 +110,30 @@ class HostSchedule:
         placed = self._placement.workspaces[index]
         name = self._blob.ops[index].name
         for i, size in enumerate(found.workspaces):
-            if i >= len(placed):
-                placed.append(self._device.memory.allocate(max(size, 1), label=f"workspace {i} of {name}"))
-            elif size > placed[i].size:
+            if i < len(placed) and size <= placed[i].size:
+                continue
+            if i < len(placed):
                 self._device.memory.free(placed[i].address)
-                placed[i] = self._device.memory.allocate(size, label=f"workspace {i} of {name}")
+                self._placement.scratch.remove(placed[i].address)
+            placed[i : i + 1] = [self._device.memory.allocate(max(size, 1), label=f"workspace {i} of {name}")]
+            self._placement.scratch.append(placed[i].address)
 
-    def _submit(self, model: Model, task: BlobTask, op: int, image: KernelImage, tiling: TilingResult) -> None:
+    def _submit(self, model: Model, index: int, image: KernelImage, tiling: TilingResult) -> None:
         memory = self._device.memory
+        task = self._blob.tasks[index]
+        op = task.op
+        assert op is not None
         if tiling.data:
             memory.write(self._tiling[op], tiling.data)
         words = argument_words(task.args_format, Slots(self._placement, op, static_tiling=self._tiling[op]))
-        args = memory.allocate(max(8 * len(words), 8), label=f"arguments of {self._blob.ops[op].name}")
+        if index not in self._args:
+            label = f"arguments of {self._blob.ops[op].name}"
+            self._args[index] = memory.allocate(max(8 * len(words), 8), label=label)
+        args = self._args[index]
         memory.write(args.address, b"".join(w.to_bytes(8, "little") for w in words))
         queue = model.caller.queue
+        if queue.pending == queue.depth - 1:
+            self._device.scheduler.run_until_idle()
         sqe = self._build.kernel(
             Place(queue.stream_id, queue.next_task_id()),
             core_type=image.core_type,

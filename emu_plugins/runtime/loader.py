@@ -31,6 +31,7 @@ from emu_plugins.runtime.sink_context import TilingContextAddr, TilingSinkTaskIn
 from emu_plugins.runtime.sqes import Place, SqeBuilder
 from emu_plugins.tiling.build import tensor_object
 from formats.blob import KernelType, TaskType
+from formats.blob.references import bad_references
 from formats.runtime import AicpuArgHead, RefreshedTensor
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ def load(device: Device, blob: Blob) -> Model:
             f"the blob was compiled for {blob.chip}, the device is {device.chip.name}",
             id="blob.chip",
             remedy=f"run it with --chip {blob.chip}, or compile the graph for {device.chip.name}",
+        )
+    for bad in bad_references(blob):
+        raise InputError(
+            f"{bad.section}[{bad.record}] names the {bad.what} {bad.value}, of which there are {bad.limit}",
+            id="blob.reference",
+            remedy="compile the graph again",
         )
     return _Loader(device, blob).load()
 
@@ -151,7 +158,7 @@ class _Loader:
                 end=None,
                 inputs=self.placement.ports(self.blob.inputs),
                 outputs=self.placement.ports(self.blob.outputs),
-                scratch=tuple(self.placement.scratch),
+                scratch=self.placement.scratch,
                 launch=schedule.launch,
             )
         )
@@ -281,10 +288,12 @@ class _Loader:
             self.launched[op] = TilingSinkTaskInfo(place.task_id, place.stream_id)
 
     def _static_tiling(self, op: int) -> int:
+        """Address of the compiler's tiling data: 0 for an operator that sinks, an empty block where it wrote none."""
         described = self.blob.ops[op]
-        if not described.tiling_data:
+        if op in self.contexts:
             return 0
-        found = self.device.memory.allocate(len(described.tiling_data), label=f"tiling data of {described.name}")
+        size = max(len(described.tiling_data), 8)
+        found = self.device.memory.allocate(size, label=f"tiling data of {described.name}")
         self.device.memory.write(found.address, described.tiling_data)
         return found.address
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from emu_core.errors import InputError
 from emu_core.model import Port
 from emu_core.operators import TensorInfo
 from formats.blob import TensorRole
@@ -13,7 +15,7 @@ from formats.dtypes import dtype_coded
 if TYPE_CHECKING:
     from emu_core.device import Device
     from emu_core.memory import Allocation
-    from formats.blob import Blob, BlobOp
+    from formats.blob import Blob, BlobOp, BlobTensor
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Placement:
 
     def __post_init__(self) -> None:
         for tensor in self.blob.tensors:
+            _check_size(tensor)
             self.tensors.append(self._tensor(tensor.name, max(tensor.size, 1)))
             if tensor.role is TensorRole.CONSTANT:
                 self.device.memory.write(self.tensors[-1], tensor.data)
@@ -69,4 +72,16 @@ class Placement:
             Port(t.name, dtype_coded(t.dtype).name, t.shape, self.tensors[i], t.size)
             for i in indices
             for t in [self.blob.tensors[i]]
+        )
+
+
+def _check_size(tensor: BlobTensor) -> None:
+    needed = math.prod(tensor.shape) * dtype_coded(tensor.dtype).size
+    given = len(tensor.data) if tensor.role is TensorRole.CONSTANT else tensor.size
+    if min(tensor.shape, default=0) < 0 or not needed == tensor.size == given:
+        raise InputError(
+            f"tensor {tensor.name} has the shape {list(tensor.shape)} but {tensor.size} bytes, data of {given}",
+            id="blob.tensor",
+            where=f"tensor {tensor.name}",
+            remedy="compile the graph again",
         )

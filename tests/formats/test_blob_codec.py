@@ -25,7 +25,7 @@ ATTRS = st.one_of(
 
 def tuples(elements, max_size=3):
     """Short tuples."""
-    return st.lists(elements, max_size=max_size).map(tuple)
+    return st.just(()) if elements.is_empty else st.lists(elements, max_size=max_size).map(tuple)
 
 
 def index(count):
@@ -140,6 +140,15 @@ def fail(data):
     with pytest.raises(FormatError) as caught:
         blob.decode(data)
     return caught.value
+
+
+def outcome(data):
+    """The FormatError of decoding `data`, or None when it decodes."""
+    try:
+        blob.decode(data)
+    except FormatError as error:
+        return error
+    return None
 
 
 def sealed(data):
@@ -354,7 +363,7 @@ class TestDecodeRefuses:
             (("tasks", 0, "args_format", 99), "blob.index", "string 99"),
             (("provenance", 1, "node", 99), "blob.index", "string 99"),
             (("ops", 0, "input_count", (1 << 32) - 1), "blob.index", "operands from 0"),
-            (("ops", 0, "input_count", 1), "blob.index", "operands belong to nothing|does not exist|records belong"),
+            (("ops", 0, "input_count", 1), "blob.index", "belong to nothing"),
             (("ops", 0, "first_operand", 1), "blob.index", "next one is 0"),
             (("ops", 0, "attr_count", 1), "blob.index", "belong to nothing"),
             (("ops", 0, "data_offset", 64), "blob.index", "next ones are at 0"),
@@ -409,11 +418,8 @@ class TestDecodeRefuses:
             at = data.draw(st.integers(0, len(body) - 1))
             body[at] = data.draw(st.integers(0, 255))
         cut = data.draw(st.integers(0, len(body)) | st.just(len(body)))
-        try:
-            blob.decode(sealed(body)[:cut] if data.draw(st.booleans()) else bytes(body)[:cut])
-        except FormatError as error:
-            assert error.id.startswith("blob.")
-            assert error.where
+        error = outcome(sealed(body)[:cut] if data.draw(st.booleans()) else bytes(body)[:cut])
+        assert error is None or (error.id.startswith("blob.") and error.where)
 
     def test_memory_stays_within_a_small_multiple_of_the_file(self):
         """A count that announces terabytes costs no more than the file."""

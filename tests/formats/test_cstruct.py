@@ -149,6 +149,12 @@ class TestBuild:
         built = PH.build({"type": np.uint8(3), "wr_cqe": True, "payload": np.arange(12, dtype=np.uint32)})
         assert built == PH.build({"type": 3, "wr_cqe": 1, "payload": tuple(range(12))})
 
+    def test_the_stream_that_construct_leaves_in_containers_is_ignored(self):
+        """`_io`, which construct puts into containers of its own, is not taken for a field."""
+        outer = construct.Struct("inner" / construct.Struct("type" / construct.Int8ul))
+        parsed = outer.parse(b"\x03")
+        assert KERNEL.build(parsed.inner)[0] == 3
+
     def test_minus_one_is_a_dimension(self):
         """A dimension of -1 is eight bytes of ones; what two's complement cannot hold is refused."""
         assert TENSOR.build({"storage_dims": [-1] + [0] * 24})[256:272] == b"\xff" * 8 + bytes(8)

@@ -113,7 +113,7 @@ class TestRendering:
         assert render_value(f, value) == text
 
     def test_a_float_is_kept_as_bits_and_shown_as_a_number(self):
-        """The published tiling data: scale 80^-0.5 in the bytes `ef9e43` `d5`-free form of float32."""
+        """The scale 80^-0.5 is a float32 bit pattern in values and a decimal number when shown."""
         tiling = formats.get("runtime", "CgdrTilingData")
         bits = int.from_bytes(struct.pack("<f", 80**-0.5), "little")
         assert tiling.parse(tiling.build({"scaleValue": bits}))["scaleValue"] == bits

@@ -13,8 +13,9 @@ from formats.view import View, Window
 
 ODD = define("edu", "Odd", 22, "a:3 wide:49 b:4 c:i5 d_low:11 d_high:20 e:i64 tail:20")
 TINY = define("edu", "Tiny", 3, "x:20 y:i4")
+CROSSING = define("edu", "Crossing", 9, "a:4 wide:63 b:i5")
 NIBBLES = define("edu", "Nibbles", 5, "n:4*6 m:i4*4")
-STRUCTS = st.sampled_from((*BUILTIN.structs, ODD, TINY, NIBBLES))
+STRUCTS = st.sampled_from((*BUILTIN.structs, ODD, TINY, NIBBLES, CROSSING))
 KERNEL = formats.get("v100", "AicoreKernelSqe")
 PH = formats.get("v100", "PhSqe")
 
@@ -133,6 +134,20 @@ class TestAgreement:
         assert struct.codec.build(record) == struct.build(given_values)
         assert struct.codec.build(struct.codec.record()) == bytes(struct.size)
 
+    @pytest.mark.parametrize("struct", [ODD, TINY, NIBBLES, CROSSING], ids=lambda s: s.struct_name)
+    def test_fields_that_no_aligned_word_holds(self, struct):
+        """Odd record sizes, fields over word boundaries and signed fields decode alike on every path."""
+        ring = bytearray(range(7, 7 + 3 * struct.size))
+        view, window = struct.view(ring), Window(struct.view(ring), 4)
+        window.load(1, 3)
+        for i in range(3):
+            record = struct.parse(ring[i * struct.size :])
+            for name in names_of(struct):
+                expected = value_of(struct, record, name)
+                assert plain(view[name][i].tolist()) == struct.field(name).read(ring, i) == expected
+                if i and (name in struct.joined or struct.by_name[name].count is None):
+                    assert window[name][i - 1] == expected
+
 
 class TestRefusals:
     @pytest.mark.parametrize("x", [-1, 4, 1.0, "1", None])
@@ -172,6 +187,15 @@ class TestRefusals:
             with pytest.raises(FormatError) as caught:
                 call()
             assert caught.value.id == "format.index"
+
+    @pytest.mark.parametrize("name", ["wide", "b"])
+    def test_so_are_they_for_fields_of_several_words(self, name):
+        """A field in pieces, or a signed one, is not read past the end either."""
+        for i in (-1, 1):
+            with pytest.raises(FormatError, match="outside the buffer"):
+                CROSSING.field(name).read(bytes(9), i)
+        with pytest.raises(FormatError, match="read-only"):
+            CROSSING.field(name).patch(bytes(9), 0, 1)
 
     @pytest.mark.parametrize("name", ["schem", "pc_addr", "payload"])
     def test_a_read_only_buffer_is_not_patched(self, name):

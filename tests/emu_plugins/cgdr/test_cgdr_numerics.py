@@ -12,7 +12,8 @@ from emu_plugins.cgdr.codecs import CODECS, bfloat16_to_float32, float32_to_bflo
 from emu_plugins.cgdr.fp32 import SequenceArrays, job_runner, sequence_jobs
 from emu_plugins.cgdr.inverse import UnitLowerInverse
 from emu_plugins.cgdr.items import live_sequences
-from emu_plugins.cgdr.reference import normalised_rms, reference
+from emu_plugins.accuracy import normalised_rms
+from emu_plugins.cgdr.reference import reference
 
 
 def _computed(arrays, out_codec, workers=1):

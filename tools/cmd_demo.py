@@ -1,0 +1,115 @@
+"""`sqemu demo`: the main job on built-in data, told step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from emu_core.api import compile_graph
+from emu_core.device import Device
+from emu_core.graph import CompileOptions
+from emu_core.plugins import PluginHost
+from tools.demo import scene, story
+from tools.executions import as_values
+from tools.options import chip_option, debug_option, json_option
+from tools.show import heading, json_line
+from tools.verify import Check, check_outputs
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from emu_core.model import Model, Result
+    from formats.blob import Blob
+
+    Arrays = dict[str, npt.NDArray[np.generic]]
+
+
+@click.command("demo")
+@chip_option
+@json_option
+@debug_option
+def command(chip: str, as_json: bool) -> int:
+    """Run the main job: a graph whose tiling sinks to the device, three executions of one loaded model.
+
+    Prints the task list, the streams as they ran, every patch, the checks against float64 references, and what
+    tiling on the host would have cost.
+    """
+    host = PluginHost()
+    sink_blob, model, sink = _run(host, chip, sink=True)
+    _, _, on_host = _run(host, chip, sink=False)
+    checks = _checks(host, model, sink)
+    same = all((s.outputs[n] == h.outputs[n]).all() for s, h in zip(sink, on_host, strict=True) for n in s.outputs)
+    if as_json:
+        _as_json(chip, sink, checks, same=bool(same))
+    else:
+        _tell(chip, sink_blob, model, sink, on_host, checks, same=bool(same))
+    good = all(r.ok for r in (*sink, *on_host)) and same and all(c.ok for _, _, c in checks)
+    return 0 if good else 1
+
+
+def _run(host: PluginHost, chip: str, *, sink: bool) -> tuple[Blob, Model, list[Result]]:
+    options = CompileOptions(offline=False, source="demo")
+    blob = compile_graph(scene.demo_graph(sink=sink), chip, options, host)
+    model = Device(chip, None, host).load(blob)
+    return blob, model, [model.execute(scene.demo_inputs(i)) for i in range(scene.EXECUTIONS)]
+
+
+def _checks(host: PluginHost, model: Model, results: list[Result]) -> list[tuple[int, str, Check]]:
+    """Every output of every execution against its operator's reference."""
+    found = []
+    for result in results:
+        tensors: Arrays = {**scene.demo_inputs(result.run - 1), **result.outputs}
+        for name, (kind, _, outputs, attrs) in scene.OPERATORS.items():
+            spec = host.operators[kind]
+            assert spec.reference is not None
+            arrays = scene.operator_arrays(name, tensors, tuple(i.name for i in spec.inputs))
+            expected = spec.reference(arrays, attrs, model.device.chip)
+            renamed = {ir.name: tensors[t] for ir, t in zip(spec.outputs, outputs, strict=True)}
+            found += [(result.run, name, check) for check in check_outputs(renamed, expected, spec.tolerance)]
+    return found
+
+
+def _tell(
+    chip: str,
+    blob: Blob,
+    model: Model,
+    sink: list[Result],
+    on_host: list[Result],
+    checks: list[tuple[int, str, Check]],
+    *,
+    same: bool,
+) -> None:
+    latencies = model.device.chip.latencies
+    click.echo(f"One model on {chip}, executed {scene.EXECUTIONS} times with different inputs; all times are virtual.")
+    heading("The graph: three operators whose tiling reads a value that is known only on the device")
+    for name, (kind, inputs, outputs, _) in scene.OPERATORS.items():
+        read = inputs[blob.ops[[o.name for o in blob.ops].index(name)].depends[0]]
+        click.echo(f"  {name:6} {kind:20} -> {', '.join(outputs):18} tiling reads {read}")
+    heading("1. The task list the compiler wrote")
+    story.task_list(blob)
+    heading("2. Both streams as they ran in execution 1")
+    story.streams_as_they_ran(sink[0], {s.id: s.name for s in model.streams})
+    heading("3. Every patch of a submitted SQE, in all executions")
+    targets = {
+        (i.stream_id, i.task_id): op for op, found in model.details.items() for i in [found["_tiling_sink_task_info"]]
+    }
+    story.patches(sink, targets)
+    heading("4. Outputs against the references")
+    story.checks(checks)
+    heading("5. The same inputs with tiling on the host (modelled)")
+    story.comparison(sink, on_host, len(scene.OPERATORS), latencies.host_round_trip_ns)
+    click.echo(f"  outputs of both ways are {'equal, byte for byte' if same else 'NOT equal'}")
+    hazards = [h for r in sink for h in r.hazards]
+    click.echo(f"\n{len(hazards)} hazards, {sum(len(r.faults) for r in sink)} faults.")
+    for hazard in hazards:
+        click.echo(f"  {hazard.text()}")
+
+
+def _as_json(chip: str, sink: list[Result], checks: list[tuple[int, str, Check]], *, same: bool) -> None:
+    for result in sink:
+        json_line({"chip": chip, **as_values(result, {})})
+    for run, op, check in checks:
+        json_line({"run": run, "operator": op, "output": check.output, "limit": check.limit, "ok": check.ok})
+    json_line({"host_and_sink_equal": same})
