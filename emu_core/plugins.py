@@ -80,7 +80,7 @@ class PluginHost:
             self._register(plugin, name, origin)
 
     def _free_name(self, name: str) -> str:
-        """`name`, with a number behind it when another plugin has it: several objects of one class are several plugins."""
+        """`name`, with a number behind it when it is taken: several objects of one class are several plugins."""
         numbered = (name if n == 1 else f"{name}-{n}" for n in itertools.count(1))
         return next(each for each in numbered if not self.manager.has_plugin(each))
 

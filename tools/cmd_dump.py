@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from tools.options import debug_option, json_option, pairs, plugin_option, policy_option
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from emu_core.plugins import PluginHost
-    from formats.blob import Blob
-    from tools.dump.source import Family
-
-_SKIPPED = 1
+from tools.options import debug_option, json_option, plugin_option, policy_option
 
 
 @click.command("dump")
 @click.argument("file")
 @click.option("--sqes", is_flag=True, help="Load a task blob into a device of its chip and show the rings.")
 @click.option("--family", metavar="NAME", help="SQE family of a raw file, for example v100; guessed otherwise.")
-@click.option("--chip", metavar="NAME", help="Chip whose SQE family a raw file has; see `sqemu chips`.")
+@click.option("--chip", metavar="NAME", help="Chip whose SQEs a raw file holds, or that a blob must be for.")
 @policy_option
 @plugin_option
 @json_option
@@ -40,21 +29,6 @@ def command(
 
     Exit code 1 says that bytes at the end of a raw file were skipped.
     """
-    from emu_core.plugins import PluginHost  # noqa: PLC0415 - --help stays quick
-    from tools.dump.source import is_blob  # noqa: PLC0415 - same
-    from tools.files import read_bytes  # noqa: PLC0415 - same
+    from tools.dump.run import Request, dump  # noqa: PLC0415 - `sqemu dump --help` stays quick
 
-    if family and chip:
-        raise click.UsageError("--family and --chip exclude each other: a chip has one family")
-    data = read_bytes(file)
-    host = PluginHost(without=without)
-    if not is_blob(data):
-        return _raw(data, file, _Wanted(family, chip, as_json), host)
-    if family:
-        raise click.UsageError("--family is for raw SQEs; a task blob says its chip")
-    blob = _decoded(data, chip)
-    if sqes:
-        _rings(blob, pairs(policies, "--policy"), host, as_json=as_json)
-    else:
-        _blob(blob, data, as_json=as_json)
-    return 0
+    return dump(Request(file, sqes, family, chip, policies, without, as_json))

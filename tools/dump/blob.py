@@ -15,12 +15,12 @@ from emu_core.kernels import CoreType
 from formats.blob import BLOCK_DIM_PLACEHOLDER, TaskType, TensorRole
 from formats.blob.layout import BlobHeader
 from formats.dtypes import BY_CODE
-from tools.dump.tasks import blocks, does, kernel_type_name, op_name, task_name
+from tools.dump.tasks import blocks, does, op_name, task_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from formats.blob import Blob, BlobOp, BlobTask, BlobTensor
+    from formats.blob import Blob, BlobOp, BlobTensor
 
     Record = dict[str, object]
 
@@ -233,14 +233,8 @@ def _task_records(blob: Blob) -> Iterator[Record]:
 def _task_rows(blob: Blob) -> Iterator[Sequence[object]]:
     for i, t in enumerate(blob.tasks):
         event = "" if t.event_id is None else t.event_id
-        yield i, task_name(t.type), t.stream_id, op_name(blob, t.op) or "", event, blocks(t), _tells(blob, t)
-
-
-def _tells(blob: Blob, task: BlobTask) -> str:
-    """What the task does, then its argument slots and kernel type as far as it has any."""
-    typed = task.kernel_type if task.kernel_type and task.kernel is None else 0
-    parts = (does(blob, task), f"({kernel_type_name(typed)})" if typed else "", task.args_format)
-    return "  ".join(part for part in parts if part)
+        what = does(blob, t), t.args_format
+        yield i, task_name(t.type), t.stream_id, op_name(blob, t.op) or "", event, blocks(t), *what
 
 
 SECTIONS = (
@@ -255,7 +249,7 @@ SECTIONS = (
     Section("kernels", "Kernels", _kernel_records, ("#", "name", "core", "tiling keys"), _kernel_rows, ("#",)),
     Section("policies", "Policies of compilation", _policy_records, ("name", "value"),
             lambda blob: iter(blob.policies.items())),
-    Section("tasks", "Tasks", _task_records, ("#", "type", "stream", "op", "event", "blocks", "what it does, arguments"),
+    Section("tasks", "Tasks", _task_records, ("#", "type", "stream", "op", "event", "blocks", "what it does", "arguments"),
             _task_rows, ("#", "stream", "event")),
 )  # fmt: skip
 """The sections in the order they are shown; the tasks come last, where a reader's eye ends up."""

@@ -30,11 +30,6 @@ def task_name(number: int) -> str:
     return TASK_NAMES.get(number, f"TYPE_{number}")
 
 
-def kernel_type_name(number: int) -> str:
-    """Name of a kernel type, or the number."""
-    return KernelType(number).name if number in set(KernelType) else str(number)
-
-
 def blocks(task: BlobTask) -> str:
     """The block dim of a task: in hexadecimal when it is the placeholder, empty when the type has none."""
     if task.block_dim == BLOCK_DIM_PLACEHOLDER:
@@ -55,13 +50,14 @@ def does(blob: Blob, task: BlobTask) -> str:
 
 def _kernel(blob: Blob, task: BlobTask) -> str:
     name = blob.kernels[task.kernel].name if task.kernel is not None else "no kernel"
-    waiting = ", pc and blocks come from the update" if task.block_dim == BLOCK_DIM_PLACEHOLDER else ""
+    waiting = ", as the update says" if task.block_dim == BLOCK_DIM_PLACEHOLDER else ""
     return f"run {name}{waiting}"
 
 
 def _preprocess(_blob: Blob, task: BlobTask) -> str:
     library = task.so_name.rpartition("/")[2]
-    return f"tile on the AI CPU: {task.kernel_name} of {library}"
+    custom = " (custom)" if task.kernel_type == KernelType.CUST_AI_CPU else ""
+    return f"tile on the AI CPU{custom}: {task.kernel_name} of {library}"
 
 
 def _update(blob: Blob, task: BlobTask) -> str:

@@ -11,7 +11,8 @@ import pytest
 from emu_core.errors import DeviceFault
 from emu_plugins.cgdr.codecs import bfloat16_to_float32, float32_to_bfloat16
 from emu_plugins.cgdr.kernel import KERNELS, kernel_cost, run_bfloat16, run_float16
-from emu_plugins.cgdr.reference import normalised_rms, reference
+from emu_plugins.accuracy import normalised_rms
+from emu_plugins.cgdr.reference import reference
 
 
 @pytest.fixture

@@ -1,0 +1,34 @@
+"""`sqemu demo`."""
+
+from __future__ import annotations
+
+import pytest
+
+
+class TestDemo:
+    @pytest.mark.parametrize("chip", ["ascend310p3", "ascend910b3"])
+    def test_clean_and_repeatable(self, sqemu, chip):
+        """The demo ends without hazards or faults and prints the same bytes again."""
+        first = sqemu("demo", "--chip", chip)
+        assert first.code == 0
+        assert "0 hazards, 0 faults" in first.out
+        assert "equal, byte for byte" in first.out
+        assert "FAILED" not in first.out
+        assert sqemu("demo", "--chip", chip).out == first.out
+
+    def test_patches_by_whom(self, sqemu):
+        """Three operators in three executions give nine patches of block dim, from 0xFFFF first and by the update."""
+        runs = [o for o in sqemu("demo", "--json").objects if "patches" in o]
+        dims = [p for o in runs for p in o["patches"] if p["field"] == "block_dim"]
+        assert len(runs) == 3
+        assert len(dims) == 9
+        assert {p["writer"]["engine"] for p in dims} == {"task_update"}
+        assert [p["before"] for p in dims[:3]] == [0xFFFF] * 3
+        # TilingProbe ran with n = 3, 7, 5 and AddCustomTilingSink with 4, 1, 6.
+        assert [p["after"] for p in dims[1::3]] == [3, 7, 5]
+        assert [p["after"] for p in dims[2::3]] == [4, 1, 6]
+
+    def test_host_tiling_costs_round_trips(self, sqemu):
+        """Host tiling pays three round trips of 30 µs per execution."""
+        found = sqemu("demo")
+        assert found.out.count("90.0") == 3

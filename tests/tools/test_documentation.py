@@ -1,0 +1,66 @@
+"""README and documents: what they show is what happens."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def block(name):
+    """The shell lines of the README block marked `name`."""
+    return re.search(rf"<!-- {name} -->\n```sh\n(.*?)```", README, re.DOTALL)[1].strip().splitlines()
+
+
+class TestReadme:
+    def test_set_up_commands_are_one_line_each(self):
+        """Demo and test commands make their own environment in one line."""
+        for name in ("demo command", "test command"):
+            lines = block(name)
+            assert len(lines) == 1
+            assert lines[0].startswith("python3 -m venv .venv && .venv/bin/pip install")
+
+    def test_tour(self, tmp_path):
+        """Every line of the tour runs as shown, in order."""
+        for name in ("docs", "tests"):
+            (tmp_path / name).symlink_to(ROOT / name)
+        lines = [line for line in block("tour") if "activate" not in line]
+        assert len(lines) >= 9
+        places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        source = {} if os.environ.get("SQEMU_TEST_INSTALLED") else {"PYTHONPATH": str(ROOT)}
+        found = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", "\n".join(lines)],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **source, "PATH": places},
+        )  # fmt: skip
+        assert found.returncode == 0, found.stderr
+        assert "the patch came too late" in found.stdout
+        assert not (tmp_path / "never.npz").exists()
+        assert (tmp_path / "out.1.npz").exists()
+
+    def test_links_lead_somewhere(self):
+        """Every link of README and docs to a file of the project exists."""
+        for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+            for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+                if not target.startswith("http"):
+                    assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+class TestInstallation:
+    @pytest.mark.skipif(not os.environ.get("SQEMU_TEST_INSTALLED"), reason="only the wheel test asks for it")
+    def test_packages_come_from_the_wheel(self):
+        """In the wheel test all four packages are imported from the installed wheel, not from a checkout."""
+        import emu_core
+        import emu_plugins
+        import formats
+        import tools
+
+        for package in (formats, emu_core, emu_plugins, tools):
+            assert "site-packages" in package.__file__
+            assert (Path(package.__file__).parent / "py.typed").exists()

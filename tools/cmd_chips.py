@@ -1,0 +1,82 @@
+"""`sqemu chips`: every chip, or one with the source of each figure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING
+
+import click
+
+from emu_core.plugins import PluginHost
+from tools.options import debug_option, json_option, plugin_option
+from tools.show import heading, json_line, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from emu_core.chips import Chip
+
+_UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_ns": "ns", "_per_cycle": "per cycle"}
+_NESTED = ("latencies", "sources")
+_COLUMNS = ("name", "product", "family", "AI Cores", "vector", "AI CPUs", "UB KiB", "memory GB", "NOPs seed",
+            "NOPs platform", "tasks/SQ", "streams", "events")  # fmt: skip
+
+
+@click.command("chips")
+@click.argument("name", required=False)
+@plugin_option
+@json_option
+@debug_option
+def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
+    """List the chips, or show the chip NAME with every figure and its source."""
+    host = PluginHost(without=without)
+    chosen = [host.chip(name)] if name else list(host.chips.values())
+    if as_json:
+        for chip in chosen:
+            json_line(record(chip))
+    elif name:
+        _full(chosen[0])
+    else:
+        table("", _COLUMNS, map(_row, chosen), right=_COLUMNS[3:], fit=True)
+        click.echo("\nsqemu chips NAME shows every figure and where it is from")
+
+
+def record(chip: Chip) -> dict[str, object]:
+    """A chip as one JSON object: all figures, latencies and sources nested."""
+    plain = {f.name: getattr(chip, f.name) for f in fields(chip) if f.name not in _NESTED}
+    return {**plain, "soc_name": chip.soc_name, "latencies": asdict(chip.latencies), "sources": dict(chip.sources)}
+
+
+def _row(chip: Chip) -> tuple[object, ...]:
+    return (
+        chip.name,
+        chip.product,
+        chip.family,
+        f"{chip.core_num_aic} fused" if chip.fused_cores else chip.core_num_aic,
+        chip.core_num_aiv,
+        chip.ai_cpus,
+        chip.ub_bytes // 1024,
+        round(chip.memory_bytes / 1e9),
+        chip.prefetch_num,
+        chip.platform_prefetch_num,
+        chip.usable_tasks,
+        chip.max_streams,
+        chip.max_events,
+    )
+
+
+def _full(chip: Chip) -> None:
+    click.echo(click.style(f"{chip.soc_name} ({chip.product})", bold=True))
+    table("", ("figure", "value", "unit", "source"), _figures(chip), right=("value",), fit=True)
+    heading(f"Latencies: {chip.sources.get('latencies', 'no source given')}")
+    rows = [(name.removesuffix("_ns"), value) for name, value in asdict(chip.latencies).items()]
+    table("", ("step", "ns"), rows, right=("ns",))
+
+
+def _figures(chip: Chip) -> Iterator[tuple[object, ...]]:
+    for f in fields(chip):
+        if f.name not in _NESTED:
+            value = getattr(chip, f.name)
+            shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+            unit = next((unit for end, unit in _UNITS.items() if f.name.endswith(end)), "")
+            yield f.name, shown, unit, chip.sources.get(f.name, "")
