@@ -88,8 +88,11 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version.")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Emulator of Ascend-class NPU task queues."""
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 _UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_ns": "ns", "_per_cycle": "per cycle"}
 _NESTED = ("latencies", "sources")
-_COLUMNS = ("name", "product", "family", "AI Cores", "vector", "AI CPUs", "UB KiB", "memory GB", "NOPs seed",
-            "NOPs platform", "tasks/SQ", "streams", "events")  # fmt: skip
+_COLUMNS = ("name", "product", "family", "cores", "vector", "UB KiB", "prefetch", "tasks/SQ", "streams", "events")
 
 
 @click.command("chips")
@@ -38,7 +37,8 @@ def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
         _full(chosen[0])
     else:
         table("", _COLUMNS, map(_row, chosen), right=_COLUMNS[3:], fit=True)
-        click.echo("\nsqemu chips NAME shows every figure and where it is from")
+        click.echo("\nprefetch: NOPs before a kernel by the seed / by the platform file")
+        click.echo("sqemu chips NAME shows every figure and where it is from")
 
 
 def record(chip: Chip) -> dict[str, object]:
@@ -54,11 +54,8 @@ def _row(chip: Chip) -> tuple[object, ...]:
         chip.family,
         f"{chip.core_num_aic} fused" if chip.fused_cores else chip.core_num_aic,
         chip.core_num_aiv,
-        chip.ai_cpus,
         chip.ub_bytes // 1024,
-        round(chip.memory_bytes / 1e9),
-        chip.prefetch_num,
-        chip.platform_prefetch_num,
+        f"{chip.prefetch_num} / {chip.platform_prefetch_num}",
         chip.usable_tasks,
         chip.max_streams,
         chip.max_events,
@@ -67,7 +64,7 @@ def _row(chip: Chip) -> tuple[object, ...]:
 
 def _full(chip: Chip) -> None:
     click.echo(click.style(f"{chip.soc_name} ({chip.product})", bold=True))
-    table("", ("figure", "value", "unit", "source"), _figures(chip), right=("value",), fit=True)
+    table("", ("figure", "value", "unit", "source"), _figures(chip), right=("value",), wrap=True)
     heading(f"Latencies: {chip.sources.get('latencies', 'no source given')}")
     rows = [(name.removesuffix("_ns"), value) for name, value in asdict(chip.latencies).items()]
     table("", ("step", "ns"), rows, right=("ns",))

@@ -39,10 +39,15 @@ def list_plugins(without: tuple[str, ...], as_json: bool) -> None:
             json_line(clash.as_json())
         return
     rows = [
-        (p.name, "broken" if p.broken else "ok", p.origin, p.broken or ", ".join(h.removeprefix("sqemu_") for h in p.hooks))
+        (
+            p.name,
+            "broken" if p.broken else "ok",
+            p.origin,
+            p.broken or ", ".join(h.removeprefix("sqemu_") for h in p.hooks),
+        )
         for p in host.plugins
     ]
-    table("", ("name", "state", "from", "hooks, or what is wrong"), rows, fit=True)
+    table("", ("name", "state", "from", "hooks, or what is wrong"), rows, wrap=True)
     for clash in clashes:
         click.echo(f"! {safe(clash.text())}")
 

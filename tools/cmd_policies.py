@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +10,7 @@ from emu_core.errors import OptionError
 from emu_core.plugins import PluginHost
 from tools.options import debug_option, json_option, plugin_option
 from tools.show import json_line, table
+from tools.suggest import nearest
 
 if TYPE_CHECKING:
     from emu_core.policies import PolicySpec
@@ -40,7 +40,7 @@ def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
         _full(chosen[0])
     else:
         rows = [(s.name, s.scope, s.default, _others(s), s.summary) for s in chosen]
-        table("", ("name", "scope", "default", "other values", "what it decides"), rows, fit=True)
+        table("", ("name", "scope", "default", "other values", "what it decides"), rows, wrap=True)
         click.echo("\nset one with --policy name=value; sqemu policies NAME says more")
 
 
@@ -61,7 +61,7 @@ def _named(name: str, specs: tuple[PolicySpec, ...]) -> PolicySpec:
     known = {spec.name: spec for spec in specs}
     if name in known:
         return known[name]
-    close = get_close_matches(name, known, 3) or sorted(known)
+    close = nearest(name, known) or sorted(known)
     raise OptionError(f"there is no policy {name!r}", id="policy.unknown", remedy=f"did you mean {', '.join(close)}?")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import textwrap
 from itertools import islice
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 64
 """Lines per write: few writes for long dumps, and a reader still sees the first ones at once."""
+_NARROWEST = 16
+"""Columns that a wrapped column has at least."""
 
 
 def json_line(values: Mapping[str, object]) -> None:
@@ -60,15 +63,32 @@ def cut(text: str, limit: int | None) -> str:
 
 
 def rows_as_text(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = (), limit: int | None = None
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    right: Sequence[str] = (),
+    limit: int | None = None,
+    wrap: bool = False,
 ) -> Iterator[str]:
-    """The lines of a table: header, rule, rows; no line is wider than `limit` columns."""
+    """The lines of a table: header, rule, rows.
+
+    No line is wider than `limit` columns: with `wrap` the last column goes on below itself, without it lines are cut.
+    """
     texts = [[safe(str(cell)) for cell in row] for row in rows]
     widths = [max(cells(c), *(cells(row[i]) for row in texts)) if texts else cells(c) for i, c in enumerate(columns)]
+    if wrap and limit is not None:
+        widths[-1] = min(widths[-1], max(limit - sum(widths[:-1]) - 2 * len(widths), _NARROWEST))
     aligned = [c in right for c in columns]
     for row in (list(columns), ["-" * w for w in widths], *texts):
-        parts = [_padded(cell, w, right=r) for cell, w, r in zip(row, widths, aligned, strict=True)]
-        yield cut("  " + "  ".join(parts).rstrip(), limit)
+        for part in _wrapped(row, widths[-1]) if wrap else (row,):
+            padded = [_padded(cell, w, right=r) for cell, w, r in zip(part, widths, aligned, strict=True)]
+            yield cut("  " + "  ".join(padded).rstrip(), limit)
+
+
+def _wrapped(row: Sequence[str], room: int) -> Iterator[Sequence[str]]:
+    """A row as several, the last cell broken into lines of at most `room` columns."""
+    for k, line in enumerate(textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]):
+        yield [*([""] * (len(row) - 1) if k else row[:-1]), line]
 
 
 def _padded(text: str, columns: int, *, right: bool) -> str:
@@ -83,14 +103,15 @@ def table(
     *,
     right: Sequence[str] = (),
     fit: bool = False,
+    wrap: bool = False,
 ) -> None:
     """A table in plain text: columns as wide as their longest cell, `right` names those aligned to the right.
 
-    With `fit`, lines end at the right edge of a terminal.
+    On a terminal, `fit` cuts lines at its right edge and `wrap` wraps the last column there.
     """
     if title:
         click.echo(click.style(title, bold=True))
-    lines(rows_as_text(columns, rows, right=right, limit=width() if fit else None))
+    lines(rows_as_text(columns, rows, right=right, limit=width() if fit or wrap else None, wrap=wrap))
 
 
 def lines(texts: Iterable[str]) -> None:

@@ -35,10 +35,9 @@ class TestReadme:
         assert len(lines) >= 9
         places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         source = {} if os.environ.get("SQEMU_TEST_INSTALLED") else {"PYTHONPATH": str(ROOT)}
-        found = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", "\n".join(lines)],
-            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120, env={**os.environ, **source, "PATH": places},
-        )  # fmt: skip
+        environment = {**os.environ, **source, "PATH": places}
+        script = ["bash", "-euo", "pipefail", "-c", "\n".join(lines)]
+        found = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
         assert found.returncode == 0, found.stderr
         assert "the patch came too late" in found.stdout
         assert not (tmp_path / "never.npz").exists()

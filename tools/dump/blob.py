@@ -15,7 +15,7 @@ from emu_core.kernels import CoreType
 from formats.blob import BLOCK_DIM_PLACEHOLDER, TaskType, TensorRole
 from formats.blob.layout import BlobHeader
 from formats.dtypes import BY_CODE
-from tools.dump.tasks import blocks, does, op_name, task_name
+from tools.dump.tasks import arguments, blocks, does, op_name, task_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -61,10 +61,12 @@ def summary(blob: Blob, data: bytes) -> Iterator[str]:
     """The header in three lines of text."""
     values = header(blob, data)
     yield f"{blob.name}: task blob for {blob.chip}, {len(data)} bytes, version {values['version']}, checksum right"
-    counts = ((len(blob.tasks), "task"), (len(blob.streams), "stream"), (len(blob.events), "event"))
-    counts += ((len(blob.ops), "operator"), (len(blob.tensors), "tensor"), (len(blob.kernels), "kernel"))
+    counts = [(len(blob.tasks), "task"), (len(blob.streams), "stream"), (len(blob.events), "event")]
+    counts += [(len(blob.ops), "operator"), (len(blob.tensors), "tensor"), (len(blob.kernels), "kernel")]
     yield "  " + ", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts)
-    shapes = "unknown shapes: the host tiles and launches" if blob.unknown_shape else "static shapes: sunk to the device"
+    shapes = (
+        "unknown shapes: the host tiles and launches" if blob.unknown_shape else "static shapes: sunk to the device"
+    )
     yield f"  {_ports(blob, blob.inputs)} -> {_ports(blob, blob.outputs)}; {shapes}"
 
 
@@ -233,23 +235,36 @@ def _task_records(blob: Blob) -> Iterator[Record]:
 def _task_rows(blob: Blob) -> Iterator[Sequence[object]]:
     for i, t in enumerate(blob.tasks):
         event = "" if t.event_id is None else t.event_id
-        what = does(blob, t), t.args_format
+        what = does(blob, t), arguments(t)
         yield i, task_name(t.type), t.stream_id, op_name(blob, t.op) or "", event, blocks(t), *what
 
 
 SECTIONS = (
-    Section("streams", "Streams", _stream_records, ("id", "name", "role", "started by", "tasks"), _stream_rows,
-            ("id", "tasks")),
-    Section("events", "Events", _event_records, ("id", "name", "recorded by task", "waited for by task"), _event_rows,
-            ("id",)),
-    Section("ops", "Operators", _op_records, ("#", "name", "type", "tiled", "tensors", "workspaces", "attributes"),
-            _op_rows, ("#",)),
-    Section("tensors", "Tensors", _tensor_records, ("#", "name", "type", "role", "bytes"), _tensor_rows,
-            ("#", "bytes")),
+    Section(
+        "streams", "Streams", _stream_records,
+        ("id", "name", "role", "started by", "tasks"), _stream_rows, ("id", "tasks"),
+    ),
+    Section(
+        "events", "Events", _event_records,
+        ("id", "name", "recorded by task", "waited for by task"), _event_rows, ("id",),
+    ),
+    Section(
+        "ops", "Operators", _op_records,
+        ("#", "name", "type", "tiled", "tensors", "workspaces", "attributes"), _op_rows, ("#",),
+    ),
+    Section(
+        "tensors", "Tensors", _tensor_records,
+        ("#", "name", "type", "role", "bytes"), _tensor_rows, ("#", "bytes"),
+    ),
     Section("kernels", "Kernels", _kernel_records, ("#", "name", "core", "tiling keys"), _kernel_rows, ("#",)),
-    Section("policies", "Policies of compilation", _policy_records, ("name", "value"),
-            lambda blob: iter(blob.policies.items())),
-    Section("tasks", "Tasks", _task_records, ("#", "type", "stream", "op", "event", "blocks", "what it does", "arguments"),
-            _task_rows, ("#", "stream", "event")),
+    Section(
+        "policies", "Policies of compilation", _policy_records,
+        ("name", "value"), lambda blob: iter(blob.policies.items()),
+    ),
+    Section(
+        "tasks", "Tasks", _task_records,
+        ("#", "type", "stream", "op", "event", "blocks", "what it does", "arguments"), _task_rows,
+        ("#", "stream", "event"),
+    ),
 )  # fmt: skip
 """The sections in the order they are shown; the tasks come last, where a reader's eye ends up."""

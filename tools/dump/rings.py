@@ -27,9 +27,7 @@ def load(blob: Blob, policies: Mapping[str, str], host: PluginHost) -> Model:
 def names_of(device: Device) -> Names:
     """Names of addresses and device offsets of `device`, from the labels of its allocations."""
     memory = device.memory
-    return Names(
-        lambda address: _name(device, address), lambda offset: _name(device, memory.address_of_offset(offset))
-    )
+    return Names(lambda address: _name(device, address), lambda offset: _name(device, memory.address_of_offset(offset)))
 
 
 def _name(device: Device, address: int) -> str:

@@ -54,13 +54,12 @@ def dump(request: Request) -> int:
         OptionError: options that do not belong together, or wrong policies. FormatError: a damaged blob.
     """
     data = read_bytes(request.file)
-    host = PluginHost(without=request.without)
     _check_options(request, blob=is_blob(data))
     if not is_blob(data):
-        return _raw(request, data, host)
+        return _raw(request, data, PluginHost(without=request.without))
     blob = _decoded(request, data)
     if request.sqes:
-        _rings(request, blob, host)
+        _rings(request, blob, PluginHost(without=request.without))
     else:
         _blob(request, blob, data)
     return 0
@@ -150,7 +149,9 @@ def _raw(request: Request, data: bytes, host: PluginHost) -> int:
     whole, left = divmod(len(data), SQE_SIZE)
     found = sqes.entries(host.registry, family.name, data)
     if request.as_json:
-        json_line({"section": "file", "family": family.name, "reason": family.reason, "entries": whole, "skipped": left})
+        json_line(
+            {"section": "file", "family": family.name, "reason": family.reason, "entries": whole, "skipped": left}
+        )
     else:
         click.echo(f"{request.source}: {whole} SQEs, family {family.name} ({family.reason})\n")
     _show(request, found)

@@ -48,6 +48,12 @@ def does(blob: Blob, task: BlobTask) -> str:
     return tell(blob, task) if tell else ""
 
 
+def arguments(task: BlobTask) -> str:
+    """What fills the argument slots, and the library of an AI CPU function without its path."""
+    library = task.so_name.rpartition("/")[2]
+    return f"{task.args_format}  of {library}" if library else task.args_format
+
+
 def _kernel(blob: Blob, task: BlobTask) -> str:
     name = blob.kernels[task.kernel].name if task.kernel is not None else "no kernel"
     waiting = ", as the update says" if task.block_dim == BLOCK_DIM_PLACEHOLDER else ""
@@ -55,9 +61,8 @@ def _kernel(blob: Blob, task: BlobTask) -> str:
 
 
 def _preprocess(_blob: Blob, task: BlobTask) -> str:
-    library = task.so_name.rpartition("/")[2]
     custom = " (custom)" if task.kernel_type == KernelType.CUST_AI_CPU else ""
-    return f"tile on the AI CPU{custom}: {task.kernel_name} of {library}"
+    return f"tile on the AI CPU{custom} by {task.kernel_name}"
 
 
 def _update(blob: Blob, task: BlobTask) -> str:

@@ -1,0 +1,238 @@
+"""The plugin host: what is found, what is broken, and what may not clash."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections import namedtuple
+from dataclasses import dataclass, replace
+
+import pytest
+
+from emu_core.api import compile_graph
+from emu_core.device import Device
+from emu_core.errors import InputError, OptionError, PluginError
+from emu_core.hookspecs import hookimpl
+from emu_core.kernels import CoreType, Cost, KernelSpec
+from emu_core.operators import OperatorSpec
+from emu_core.plugins import GROUP, PluginHost
+from emu_core.policies import PolicySpec, Scope
+from emu_plugins.chips.ascend310p import ASCEND310P3
+
+INSTALLED = ("cgdr", "chips", "compiler", "engines", "kernels", "runtime", "tiling")
+
+
+def _plugin(name="mine", **hooks):
+    """A plugin object named `name`; each hook gives the value of that keyword."""
+    made = type(name, (), {})()
+    for hook, value in hooks.items():
+        setattr(made, f"sqemu_{hook}", hookimpl(_giving(value)))
+    return made
+
+
+def _giving(value):
+    return value if callable(value) else (lambda: value)
+
+
+def _kernel(name):
+    return KernelSpec(name, CoreType.AIV, (0,), lambda _: None, lambda _: Cost())
+
+
+def _operator(name):
+    return OperatorSpec(name, (), (), lambda *_: (), lambda _: None, name)
+
+
+EDU = namedtuple("EDU", "name version")("sqemu-edu", "2.1")
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry point that loads a given thing, or raises it."""
+
+    name: str
+    found: object
+    value: str = "some.module"
+    dist: object = EDU
+
+    def load(self):
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Replaces the installed plugins."""
+
+    def use(*entries):
+        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries if group == GROUP else ())
+        return PluginHost()
+
+    return use
+
+
+def _by_name(host):
+    return {p.name: p for p in host.plugins}
+
+
+def test_the_built_in_plugins_come_through_the_entry_points(host):
+    """All seven packages are found by name, with the distribution they come from and the hooks they fill."""
+    found = _by_name(host)
+    assert set(INSTALLED) <= set(found)
+    assert all(found[name].origin.startswith("sqemu ") and not found[name].broken for name in INSTALLED)
+    assert "sqemu_engines" in found["engines"].hooks
+
+
+def test_a_plugin_that_cannot_be_imported_is_named_and_the_others_go_on(installed):
+    """The note has distribution, version and the reason on one line."""
+    host = installed(_Entry("bad", ImportError("no module foo\nand more")), _Entry("good", _plugin(chips=[ASCEND310P3])))
+    bad = _by_name(host)["bad"]
+    assert (bad.origin, bad.broken) == ("sqemu-edu 2.1", "import failed: ImportError: no module foo")
+    assert list(host.chips) == ["ascend310p3"]
+
+
+def test_an_entry_point_without_a_distribution_is_known_by_its_target(installed):
+    """Some import systems know no distribution."""
+    host = installed(_Entry("bad", SyntaxError("oops"), dist=None))
+    assert host.plugins[0].origin == "some.module"
+
+
+def test_of_two_installed_plugins_with_one_name_the_second_is_broken(installed):
+    """The first stays; nothing vanishes silently."""
+    host = installed(_Entry("same", _plugin(chips=[ASCEND310P3])), _Entry("same", _plugin()))
+    assert [bool(p.broken) for p in host.plugins] == [False, True]
+    assert "another plugin with this name" in host.plugins[1].broken
+    assert list(host.chips) == ["ascend310p3"]
+
+
+def test_without_leaves_installed_plugins_out():
+    """A switched-off plugin is not even imported; what needs it says so."""
+    host = PluginHost(without=["chips", "compiler"])
+    assert {"chips", "compiler"}.isdisjoint(_by_name(host))
+    with pytest.raises(InputError, match="there is no chip 'ascend310p3'"):
+        host.chip("ascend310p3")
+    with pytest.raises(PluginError, match="no plugin answers sqemu_compile") as caught:
+        compile_graph({}, ASCEND310P3, plugins=host)
+    assert (caught.value.id, caught.value.remedy) == ("plugin.missing", "check `sqemu plugins list`")
+
+
+def test_a_missing_answer_names_the_broken_plugins(installed):
+    """The reason is usually the plugin that could not be loaded."""
+    host = installed(_Entry("loader", ImportError("no module foo")))
+    with pytest.raises(PluginError) as caught:
+        host.first("sqemu_load", device=None, blob=None)
+    assert caught.value.remedy == "broken plugins: loader: import failed: ImportError: no module foo"
+
+
+def test_first_takes_the_first_answer_that_is_not_none():
+    """A plugin that does not feel responsible returns None."""
+    host = PluginHost([_plugin("a", load=None), _plugin("b", load=7), _plugin("c", load=8)], entry_points=False)
+    assert host.first("sqemu_load", device=None, blob=None) == 7
+
+
+def test_a_hook_with_a_wrong_signature_makes_the_plugin_invalid():
+    """An argument that the hook does not have is refused at registration; nothing of the plugin stays registered."""
+    host = PluginHost([_plugin(chips=lambda typo: typo), _plugin("ok", chips=[ASCEND310P3])], entry_points=False)
+    assert host.plugins[0].broken.startswith("not a valid plugin: PluginValidationError")
+    assert list(host.chips) == ["ascend310p3"]
+
+
+def test_an_unknown_hook_makes_the_plugin_invalid():
+    """A misspelled hook would otherwise never be called."""
+    host = PluginHost([_plugin(chip=[ASCEND310P3])], entry_points=False)
+    assert "not a valid plugin" in host.plugins[0].broken
+    assert not host.chips
+
+
+def test_several_objects_of_one_class_are_several_plugins():
+    """Names get a number; the same object twice is a mistake of the caller and noted."""
+    first, second = _plugin(chips=[ASCEND310P3]), _plugin(chips=[replace(ASCEND310P3, name="b")])
+    host = PluginHost([first, second, first], entry_points=False)
+    assert [(p.name, bool(p.broken)) for p in host.plugins] == [("mine", False), ("mine-2", False), ("mine-3", True)]
+    assert list(host.chips) == ["ascend310p3", "b"]
+
+
+@pytest.mark.parametrize("value", [lambda: 1 / 0, None, ["no chip"]], ids=["raises", "returns nothing", "returns text"])
+def test_a_hook_that_breaks_is_isolated(value):
+    """The plugin is marked broken when it is asked, and the others still answer."""
+    host = PluginHost([_plugin("bad", chips=value), _plugin("good", chips=[ASCEND310P3])], entry_points=False)
+    assert list(host.chips) == ["ascend310p3"]
+    assert _by_name(host)["bad"].broken
+    assert not _by_name(host)["good"].broken
+
+
+def test_an_error_meant_for_the_user_passes_through():
+    """A plugin may refuse an option; that is no breakage."""
+
+    def refuse():
+        raise OptionError("no", id="x.y")
+
+    host = PluginHost([_plugin(chips=refuse)], entry_points=False)
+    with pytest.raises(OptionError):
+        _ = host.chips
+
+
+@pytest.mark.parametrize(
+    ("what", "hook", "item"),
+    [
+        ("chip 'ascend310p3'", "chips", ASCEND310P3),
+        ("kernel 'Mine'", "kernels", _kernel("Mine")),
+        ("operator 'Mine'", "operators", _operator("Mine")),
+    ],
+)
+def test_two_plugins_with_one_name_for_a_thing_are_refused(what, hook, item):
+    """The error names the thing and both plugins."""
+    host = PluginHost([_plugin("a", **{hook: [item]}), _plugin("b", **{hook: [item]})], entry_points=False)
+    with pytest.raises(PluginError, match=f"{what} comes from both a and b") as caught:
+        getattr(host, hook)
+    assert caught.value.id == "plugin.clash"
+
+
+def test_two_kernels_with_one_crc_are_refused():
+    """`plumless` and `buckeroo` are a known pair with the same CRC-32; device memory could not tell them apart."""
+    kernels = [_kernel("plumless"), _kernel("buckeroo")]
+    host = PluginHost([_plugin(kernels=kernels)], entry_points=False)
+    with pytest.raises(PluginError, match="plumless and buckeroo have the same id"):
+        _ = host.kernels
+
+
+def test_policies_and_explanations_of_plugins_are_collected():
+    """Core policies come first; two owners of one policy are refused when a device is made."""
+    spec = PolicySpec("mine", Scope.DEVICE, "a", ("a", "b"), "mine")
+    host = PluginHost([_plugin(policies=[spec], explanations={"mine.id": "text"})], entry_points=False)
+    assert host.policy_specs[-1] == spec
+    assert dict(host.explanations) == {"mine.id": "text"}
+    twice = PluginHost([_plugin(policies=[spec, spec])])
+    with pytest.raises(PluginError, match="policy mine is declared twice"):
+        Device(ASCEND310P3, None, twice)
+
+
+def test_policies_of_a_plugin_can_be_set_on_a_device():
+    """A device takes the values of every policy its plugins declare."""
+    spec = PolicySpec("mine", Scope.DEVICE, "a", ("a", "b"), "mine")
+    assert Device(ASCEND310P3, {"mine": "b"}, [_plugin(policies=[spec])]).policies["mine"] == "b"
+
+
+def test_layouts_of_plugins_extend_the_registry(host):
+    """A plugin's struct is found under its family, and the built-in registry does not change."""
+    from formats import BUILTIN, define
+
+    extra = define("v100", "MySqe", 64, "@0 type:6 -:26 @4 -:32*15")
+    mine = PluginHost([_plugin(structs=[extra])])
+    assert mine.registry.get("v100", "MySqe") is extra
+    assert "MySqe" not in BUILTIN.names("v100")
+    assert host.registry is BUILTIN
+
+
+def test_chips_are_found_in_any_case(host):
+    """`Ascend310P3` is the spelling of the vendor, lower case is ours; an unknown name lists the known ones."""
+    assert host.chip("Ascend310P3") is ASCEND310P3
+    with pytest.raises(InputError, match="there is no chip 'ascend999'") as caught:
+        host.chip("ascend999")
+    assert caught.value.id == "chip.unknown"
+    assert "ascend310p3" in caught.value.remedy
+
+
+def test_a_hook_may_take_fewer_arguments_than_listed():
+    """The AI CPU hook is given the host, but need not ask for it."""
+    asked = PluginHost([_plugin(aicpu_kernels=lambda host: [host]), _plugin("b", aicpu_kernels=lambda: [7])], entry_points=False)
+    assert asked.aicpu_kernels == (asked, 7)

@@ -1,0 +1,164 @@
+"""`sqemu chips`, `plugins` and `policies`: what is there, as tables and as JSON."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+
+from emu_core import Chip, PluginHost, PolicySpec, Scope, hookimpl
+from tools import cmd_chips, cmd_plugins, cmd_policies
+
+
+class TestChips:
+    def test_list(self, sqemu):
+        """Every chip has a line with product, cores, UB and the NOP counts of seed and platform file."""
+        lines = sqemu("chips").out.splitlines()
+        line = next(x for x in lines if "ascend310p3" in x)
+        assert line.split()[:5] == ["ascend310p3", "310P", "v100", "8", "fused"]
+        assert "256" in line
+        assert "5 / 10" in line
+
+    def test_json(self, sqemu):
+        """One object per chip with every figure as a number, latencies and sources nested."""
+        found = {c["name"]: c for c in sqemu("chips", "--json").objects}
+        assert set(found) == set(PluginHost().chips)
+        chip = found["ascend310p3"]
+        assert (chip["ub_bytes"], chip["prefetch_num"], chip["platform_prefetch_num"]) == (262144, 5, 10)
+        assert chip["soc_name"] == "Ascend310P3"
+        assert chip["latencies"]["update_ns"] == 2000
+        assert {f.name for f in fields(Chip)} <= set(chip)
+
+    def test_one(self, sqemu):
+        """One chip shows each figure with unit and source, and its latencies."""
+        out = sqemu("chips", "ASCEND910B3").out
+        line = next(x for x in out.splitlines() if x.split()[:1] == ["ub_bytes"])
+        assert line.split()[1:3] == ["196608", "bytes"]
+        assert "platform file" in line
+        assert "Latencies: modelled" in out
+        assert [c["name"] for c in sqemu("chips", "ascend910b3", "--json").objects] == ["ascend910b3"]
+
+    def test_every_figure_has_a_source(self):
+        """No figure of a built-in chip lacks its source."""
+        bare = {"name", "product", "family", "fused_cores", "latencies", "sources"}
+        for chip in PluginHost().chips.values():
+            assert not {f.name for f in fields(chip)} - bare - set(chip.sources)
+
+    def test_unknown(self, sqemu):
+        """An unknown chip is exit 2 with the known names."""
+        found = sqemu("chips", "ascend9", "--json")
+        assert (found.code, found.error["error"]) == (2, "chip.unknown")
+        assert "ascend310p3" in found.error["remedy"]
+
+
+class TestPlugins:
+    def test_list(self, sqemu):
+        """Each installed plugin is listed with distribution and hooks."""
+        out = sqemu("plugins", "list").out
+        for name in ("chips", "compiler", "engines", "runtime", "tiling"):
+            assert any(line.split()[:2] == [name, "ok"] for line in out.splitlines())
+
+    def test_json(self, sqemu):
+        """One object per plugin: name, origin, hooks, and an empty reason when it works."""
+        found = {p["name"]: p for p in sqemu("plugins", "list", "--json").objects}
+        assert "sqemu_chips" in found["chips"]["hooks"]
+        assert found["chips"]["origin"].startswith("sqemu ")
+        assert all(p["broken"] == "" for p in found.values())
+
+    def test_left_out(self, sqemu):
+        """A plugin that was left out is not listed."""
+        found = sqemu("plugins", "list", "--json", "--no-plugin", "cgdr").objects
+        assert "cgdr" not in {p["name"] for p in found}
+
+    def test_broken_and_clashing(self, sqemu, monkeypatch):
+        """A plugin that raises is listed with its reason, and a clash of two is told."""
+
+        class Broken:
+            @hookimpl
+            def sqemu_policies(self):
+                raise RuntimeError("no luck")
+
+        class Clash:
+            @hookimpl
+            def sqemu_chips(self):
+                return [PluginHost().chips["ascend310p3"]]
+
+        monkeypatch.setattr(cmd_plugins, "PluginHost", lambda without: PluginHost([Broken(), Clash()], without=without))
+        found = sqemu("plugins", "list")
+        assert found.code == 0
+        assert "RuntimeError: no luck" in found.out
+        assert "! chip 'ascend310p3' comes from both" in found.out
+        objects = sqemu("plugins", "list", "--json").objects
+        assert objects[-1]["error"] == "plugin.clash"
+
+    def test_group(self, sqemu):
+        """Without a subcommand the group shows its help, exit 2."""
+        assert sqemu("plugins").code == 2
+        assert sqemu("plugins", "lst").code == 2
+
+
+class TestPolicies:
+    def test_list(self, sqemu):
+        """Each policy has a line with scope, default and other values."""
+        line = next(x for x in sqemu("policies").out.splitlines() if "nop_count" in x)
+        assert line.split()[:3] == ["nop_count", "compile", "seed"]
+        assert "platform, 0 to 4096" in line
+
+    def test_json(self, sqemu):
+        """One object per policy; a largest number only where numbers are allowed."""
+        found = {p["name"]: p for p in sqemu("policies", "--json").objects}
+        assert set(found) == {spec.name for spec in PluginHost().policy_specs}
+        assert found["stale_prefetch"] == {
+            "name": "stale_prefetch",
+            "scope": "device",
+            "default": "execute_copy",
+            "values": ["execute_copy", "fault", "refetch"],
+            "number": False,
+            "largest": None,
+            "summary": found["stale_prefetch"]["summary"],
+        }
+        assert found["nop_count"]["largest"] == 4096
+
+    def test_one(self, sqemu):
+        """One policy says what it decides and where it is given."""
+        out = sqemu("policies", "wait_reset").out
+        assert "other values  off" in out
+        assert "given to      sqemu run" in out
+        assert [p["name"] for p in sqemu("policies", "wait_reset", "--json").objects] == ["wait_reset"]
+
+    def test_unknown(self, sqemu):
+        """An unknown policy is exit 2 with the nearest names, or all of them."""
+        found = sqemu("policies", "nop_cnt", "--json")
+        assert (found.code, found.error["error"]) == (2, "policy.unknown")
+        assert "nop_count" in found.error["remedy"]
+        assert "wait_reset" in sqemu("policies", "~").err
+
+    def test_every_scope_says_where(self):
+        """Each scope has a text on where its policies are given."""
+        for scope in Scope:
+            cmd_policies._full(PolicySpec("p", scope, "a", ("a", "b"), "s"))
+
+
+def test_numbers_stay_numbers():
+    """The record of a chip holds no text where the chip holds a number."""
+    chip = PluginHost().chips["ascend910b3"]
+    values = cmd_chips.record(chip)
+    assert all(type(values[f.name]) is type(getattr(chip, f.name)) for f in fields(chip) if f.name in values
+               and f.name not in {"latencies", "sources"})  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["dump", "chips", "plugins", "policies", "explain"])
+def test_help_is_quick(name):
+    """`--help` of these commands imports neither numpy nor structlog nor rich."""
+    found = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "tools.cli", name, "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    names = {line.rsplit("|", 1)[-1].strip() for line in found.stderr.splitlines() if "|" in line}
+    assert found.returncode == 0
+    assert not names & {"numpy", "structlog", "rich"}

@@ -1,0 +1,423 @@
+"""Ids of this product that no plugin explains itself: meaning, usual cause, what to do."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from tools.explanations.text import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tools.explanations.text import Parts
+
+_TABLE = """
+# the command
+usage
+  means  the command line cannot be read
+  cause  An unknown option, or an argument too many or too few.
+  do     Call the command with --help.
+bug
+  means  this product broke a promise of its own
+  cause  A mistake in sqemu, not in your input.
+  do     Report the block that was printed; --debug adds the traceback.
+memory
+  means  the machine has not enough memory
+  cause  Tensors that do not fit.
+  do     Use smaller tensors.
+file
+  means  the operating system refused a file operation
+  cause  A full disk, a missing folder, missing permissions.
+  do     Check path and permissions.
+output.file
+  means  an output file cannot be written
+  cause  A missing or protected folder, a full disk.
+  do     Check folder and permissions; nothing was left half written.
+option.pair
+  means  an argument is not of the form KEY=VALUE
+  cause  A missing equals sign or an empty key.
+  do     Write, for example, --policy nop_count=8.
+option.compiled
+  means  an option that counts when a graph is compiled was given for a compiled program
+  cause  A policy of scope compile, or a GE option, with a task blob.
+  do     Give it to sqemu compile, or run the graph itself.
+dump.options
+  means  options of sqemu dump that do not belong together
+  cause  For example --family with a task blob.
+  do     The message says which one to drop.
+dump.unknown
+  means  a file is neither a task blob nor SQEs
+  cause  An empty file, a graph, an npz, an .om file.
+  do     Give a blob written by sqemu compile, or a file of 64-byte entries as --dump-rings writes them.
+explain.unknown
+  means  a code or id that is not known
+  cause  A typing mistake, or an id of a plugin that is not loaded.
+  do     Look at the suggestions; sqemu plugins list shows what is loaded.
+case.missing-key
+  means  the npz of a single operator lacks something
+  cause  An input array or a key of the case is absent.
+  do     Add what the message names.
+case.no-reference
+  means  there is nothing to compare the outputs with
+  cause  --check was asked for, but neither the npz nor the operator brings expected outputs.
+  do     Add arrays named as the outputs to the npz.
+case.unsupported
+  means  the operator cannot be run on its own from an npz
+  cause  Its plugin describes no test case form.
+  do     Write a graph and use sqemu run.
+case.value
+  means  a value of the case in the npz cannot be used
+  cause  An attribute of another kind, or a bad shape.
+  do     Repair what the message names.
+operator.unknown
+  means  no plugin declares an operator of that name
+  cause  A typing mistake or a missing plugin.
+  do     Look at the names in the message; sqemu plugins list shows what is loaded.
+
+# inputs
+input.none
+  means  no input arrays were given
+  cause  The graph has inputs, and --inputs is missing.
+  do     Give an npz with one array per graph input.
+input.npz
+  means  a file is no readable npz
+  cause  Damaged, a single array, or with pickled objects, which are refused.
+  do     Write it with numpy.savez and plain arrays.
+input.array
+  means  an input cannot be made an array
+  cause  A nested list with rows of different length, or objects.
+  do     Give a numpy array.
+input.missing
+  means  a graph input has no array
+  cause  The npz has no array of that name.
+  do     Name the arrays as the inputs of the graph.
+input.dtype
+  means  an array has another element type than the graph says
+  cause  float64 where float32 is meant, most often.
+  do     Convert with astype; bfloat16 travels as uint16.
+input.shape
+  means  an array has another shape than the graph says
+  cause  A dimension or an axis is missing.
+  do     Give the shape of the graph; shapes are static.
+
+# chips, policies, plugins
+chip.unknown
+  means  there is no chip of that name
+  cause  A typing mistake, or a chip of a plugin that is not loaded.
+  do     sqemu chips lists the names.
+policy.unknown
+  means  there is no policy of that name
+  cause  A typing mistake, or a policy of a plugin that is not loaded.
+  do     sqemu policies lists the names.
+policy.value
+  means  a policy does not have that value
+  cause  A typing mistake, or a number out of range.
+  do     sqemu policies NAME shows the values.
+plugin.missing
+  means  no plugin does what is needed
+  cause  The plugin is broken, not installed or left out.
+  do     sqemu plugins list says which plugins are there and why one is broken.
+plugin.clash
+  means  two plugins bring a thing of one name
+  cause  Two chips, operators or kernels with the same name.
+  do     Leave one of the two out: --no-plugin NAME.
+plugin.policy-clash
+  means  two plugins declare one policy
+  cause  The same policy name twice.
+  do     Leave one of the two out: --no-plugin NAME.
+plugin.handler-clash
+  means  two plugins handle one kind of SQE
+  cause  Two engines for the same type and selector value.
+  do     Leave one of the two out: --no-plugin NAME.
+plugin.handler
+  means  an engine of a plugin is declared wrongly
+  cause  A type out of range, or a value to select by without a field.
+  do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
+plugin.kernel-raised
+  means  the code of a kernel failed
+  cause  A mistake in the plugin: kernels report bad input as faults.
+  do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
+plugin.aicpu-raised
+  means  the code of an AI CPU function failed
+  cause  A mistake in the plugin.
+  do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
+plugin.tiling-raised
+  means  the code of a tiling function failed
+  cause  A mistake in the plugin: tiling functions refuse input with TilingError.
+  do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
+operator.missing
+  means  a blob uses an operator that is not registered
+  cause  Its plugin is not loaded.
+  do     Load the plugin; the message lists the operators that are there.
+operator.arity
+  means  a blob and the registered operator differ in the number of inputs or outputs
+  cause  The blob was compiled with another version of the plugin.
+  do     Compile the graph again with this release and the plugins that are loaded now.
+
+# task blobs
+blob.magic
+  means  the file is no task blob
+  cause  Another file, or the first bytes are damaged.
+  do     A blob starts with SQEMUBLB; write one with sqemu compile.
+blob.version
+  means  the blob has a layout version that this release does not read
+  cause  It was written by a newer or a much older release.
+  do     Compile the graph again with this release and the plugins that are loaded now.
+blob.truncated
+  means  the blob ends too early
+  cause  A copy that was cut off.
+  do     The file was changed or cut after it was written. Write it again.
+blob.crc
+  means  the checksum of the blob is wrong
+  cause  Some byte changed.
+  do     The file was changed or cut after it was written. Write it again.
+blob.section
+  means  the section table of the blob is wrong
+  cause  Offsets that overlap or lie outside.
+  do     The file was changed or cut after it was written. Write it again.
+blob.index
+  means  a record of the blob points at nothing
+  cause  A damaged blob, or one made by another tool.
+  do     The file was changed or cut after it was written. Write it again.
+blob.text
+  means  a text of the blob is not UTF-8
+  cause  A damaged blob, or one made by another tool.
+  do     The file was changed or cut after it was written. Write it again.
+blob.value
+  means  a value of the blob is not allowed
+  cause  A damaged blob, or one made by another tool.
+  do     The file was changed or cut after it was written. Write it again.
+blob.reference
+  means  the blob refers to something that is not there
+  cause  A task, operator or tensor of the blob names another one wrongly.
+  do     Compile the graph again with this release and the plugins that are loaded now.
+blob.tensor
+  means  a tensor of the blob has a size that does not suit its shape and element type
+  cause  A blob made by another tool.
+  do     Compile the graph again with this release and the plugins that are loaded now.
+blob.chip
+  means  the blob was compiled for another chip
+  cause  --chip differs from the chip in the blob.
+  do     Give --chip as the message says, or compile the graph for your chip.
+blob.task
+  means  a task of the blob lacks something, or has a value that its type does not allow
+  cause  A blob made by another tool.
+  do     Compile the graph again with this release and the plugins that are loaded now.
+blob.task-type
+  means  the loader does not know a task type
+  cause  A blob made by another tool, with tasks that this version does not execute.
+  do     sqemu dump shows the task list.
+blob.args-format
+  means  the arguments of a task cannot be built
+  cause  Its args format asks for something the operator does not have.
+  do     Compile the graph again with this release and the plugins that are loaded now.
+blob.no-end
+  means  the task list has no end of graph
+  cause  Without it nobody learns that the model has ended.
+  do     Compile the graph again with this release and the plugins that are loaded now.
+blob.update-order
+  means  an update stands before the kernel it patches
+  cause  The update names the kernel's task id, which exists only after the launch.
+  do     Put tiling task, kernel and update in this order.
+kernel.missing
+  means  a blob needs a kernel that no plugin supplies
+  cause  Its plugin is not loaded.
+  do     Load the plugin.
+kernel.product
+  means  a kernel has no binary for this chip
+  cause  It was written for other products.
+  do     Use one of the chips that the message lists.
+kernel.no-entry
+  means  a kernel has no entry for a tiling key
+  cause  Tiling and kernel come from different versions.
+  do     Compile the graph again with this release and the plugins that are loaded now.
+
+# formats
+format.value
+  means  a value does not fit a layout
+  cause  See the message.
+  do     Compare the call with the documentation of the method.
+format.size
+  means  bytes are too few, too many or no whole number of records
+  cause  A wrong file or slice.
+  do     An SQE has 64 bytes; the message says how many were needed.
+format.range
+  means  a value does not fit its field
+  cause  Negative, too large, or no integer.
+  do     The message names struct, field and limits.
+format.count
+  means  an array field got another number of elements
+  cause  A list that is too short or too long.
+  do     The message says how many are needed.
+format.type
+  means  a value of the wrong kind was given
+  cause  Not a mapping, not a buffer, not an SQE.
+  do     Compare the call with the documentation of the method.
+format.text
+  means  a text cannot be written to a blob
+  cause  It is too long or cannot be encoded.
+  do     Use a shorter name.
+format.index
+  means  a record number is outside the ring
+  cause  Counting past the end.
+  do     Compare the call with the documentation of the method.
+format.read-only
+  means  a field of a read-only buffer was to be changed
+  cause  bytes cannot be changed.
+  do     Use a bytearray, or a writable array.
+format.unknown-field
+  means  a struct has no such field
+  cause  A typing mistake.
+  do     The message lists the fields.
+format.unknown-struct
+  means  a family has no such struct
+  cause  A typing mistake, or another family.
+  do     The message lists the structs.
+format.unknown-family
+  means  there is no such family, or it has no SQEs
+  cause  A typing mistake.
+  do     The message lists the families.
+format.struct-clash
+  means  two layouts of one family have one name
+  cause  A plugin adds a struct that exists already.
+  do     Give the struct another name, or the plugin a family of its own.
+format.table
+  means  the table of a layout is wrong
+  cause  A gap, an overlap or a field given twice.
+  do     Repair the table in the plugin; the message quotes the line.
+format.dtype
+  means  an element type is not known
+  cause  A typing mistake, or a code of another numbering.
+  do     The message lists the types.
+format.no-c
+  means  a layout cannot be written as a C struct
+  cause  A field that C has no type for.
+  do     Use the layout from Python.
+
+# hazards
+hazard.stale-prefetch
+  means  an entry was rewritten after the scheduler had fetched it, so the fetched copy runs
+  cause  The kernel stands too close behind the wait: while the wait blocks the queue, everything within the prefetch
+         depth is fetched already, and the update comes too late.
+  do     Put more NOPs between wait and kernel (policy nop_count): the kernel is fresh when NOPs + 2 exceed the
+         prefetch depth. Policy stale_prefetch decides what happens instead.
+hazard.silent-reuse
+  means  an entry runs with the values that an earlier execution patched in
+  cause  No update reached it this time; patched rings keep their values from one execution to the next.
+  do     Check that the update ran before the kernel in this execution.
+hazard.uninitialised-read
+  means  a task reads bytes that nobody wrote
+  cause  The task that should have written them did not run, or runs later.
+  do     Find the writer and the order; policy uninitialised_read = fault stops at the first one.
+deadlock
+  means  no task can run, and streams wait
+  cause  An event or notify that nobody sets: its setter failed, waits itself, or does not exist.
+  do     The report names for each stream what it waits for and where the setter is. Repair that one.
+
+# faults
+kernel.placeholder-block-dim
+  means  a kernel started with the placeholder block dim 0xFFFF
+  cause  The update had not reached the entry that ran: it came too late for the prefetch, or the event was recorded
+         before the update.
+  do     Look for hazard.stale-prefetch, and at the order of update and record on the attached stream.
+kernel.block-dim-zero
+  means  a kernel started with block dim 0
+  cause  The entry was built or patched with 0 blocks.
+  do     Set at least one block.
+kernel.bad-pc
+  means  the program counter of a kernel points at no kernel
+  cause  The entry was patched with a wrong table row, or was built by hand.
+  do     Compare pc with the addresses that sqemu dump --sqes names.
+kernel.unknown
+  means  a kernel image belongs to no registered kernel
+  cause  Its plugin is not loaded.
+  do     Load the plugin.
+aicpu.unknown-function
+  means  no such function is registered for the AI CPU
+  cause  Functions are found by library and name; the plugin that brings it is not loaded.
+  do     Load the plugin.
+tiling.failed
+  means  a tiling function refused its input
+  cause  A depended value or a shape that it cannot tile.
+  do     Check the values this tiling reads; the message has its reason.
+tiling.parameter-invalid
+  means  the tiling server got bad arguments
+  cause  A null pointer, or an operator that is not registered for the AI CPU.
+  do     Check the arguments of the tiling task.
+update.unknown-key
+  means  an update finds no row for the tiling key
+  cause  The tiling function set a key that the kernel was not compiled for.
+  do     Set one of the keys the message lists; policy update_unknown_key.
+update.block-dim
+  means  an update would write a block dim of 0 or 0xFFFF
+  cause  The tiling function set no block dim, or never ran.
+  do     Set 1 to 65534 blocks; policy update_bad_block_dim.
+update.target-missing
+  means  the target of an update is in no ring
+  cause  Stream or task id of the update are wrong.
+  do     Name a kernel that was launched before; policy update_bad_target.
+update.target-kind
+  means  the target of an update is no plain kernel
+  cause  The ids point at another entry.
+  do     Name an AI Core kernel; policy update_bad_target.
+update.descriptor
+  means  an update names a mix context, but its target has none
+  cause  It was built for another kind of kernel.
+  do     A plain kernel takes all ones as descriptor offset; policy update_bad_target.
+update.after-consume
+  means  an update came after its target had started
+  cause  The event that releases the kernel is recorded before the update.
+  do     Record it after the update; policy update_after_consume.
+wait.timeout
+  means  a wait reached its time limit
+  cause  Nobody set the flag.
+  do     Find the task that should; policy event_wait_timeout_s is the limit, 0 is for ever.
+model.failed
+  means  a model ended because one of its streams failed
+  cause  It follows from another fault.
+  do     Repair the first fault of the report.
+model.busy
+  means  a model cannot be executed now
+  cause  An execution of it has not ended, or it failed and was not aborted.
+  do     Wait for the execution, abort it, or load the model again.
+model.unknown
+  means  an entry executes a model that does not exist
+  cause  Its model id is wrong.
+  do     Use the id that loading gave.
+memory.bounds
+  means  an access outside any allocation, or past the end of one
+  cause  A wrong address or size in arguments or tiling data.
+  do     The message names the nearest allocation and by how much it is missed.
+memory.freed
+  means  an access to memory that was given back
+  cause  An address that is out of date.
+  do     The message names what the memory was.
+memory.protected
+  means  a task wrote to a ring or a tiling cell
+  cause  Only a task update or the tiling server may change them.
+  do     Check the address in its arguments.
+memory.text
+  means  no zero-terminated text lies at an address
+  cause  A wrong pointer to a name.
+  do     Check the arguments.
+sqe.unknown-type
+  means  no engine handles an SQE type
+  cause  The type bits are wrong, or a plugin is missing.
+  do     Decode the entry with sqemu dump.
+sqe.unsupported
+  means  an entry that this version does not execute
+  cause  FFTS+, condition entries other than model execute, special write values.
+  do     Decode the entry with sqemu dump; nothing else of it is wrong.
+sqe.write-value
+  means  a write value is not aligned or too large
+  cause  The size is 2 to the power awsize, at most 32 bytes.
+  do     Align the address to the size.
+limit.sq-full
+  means  a submission queue has no room
+  cause  More entries were submitted than retired.
+  do     Submit less at a time, or use more streams.
+"""
+
+IDS: Mapping[str, Parts] = MappingProxyType(parse(_TABLE))
+"""Parts of an explanation by id."""
