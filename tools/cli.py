@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -106,25 +107,32 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
-def _run(given: list[str]) -> int:  # noqa: PLR0911 - one line per way to end
+def _run(given: list[str]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         found = cli.main(args=given, prog_name="sqemu", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        return done.exit_code
-    except click.Abort:
-        return _interrupted()
-    except click.ClickException as error:
+    except BaseException as error:  # noqa: BLE001 - every way to end is sorted out in one place
+        return _ending(error, given)
+    return found if isinstance(found, int) else 0
+
+
+def _ending(error: BaseException, given: list[str]) -> int:
+    """The exit code for what ended a command, after saying what there is to say."""
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    if isinstance(error, click.ClickException):
         return _usage(error, given)
-    except KeyboardInterrupt:
-        return _interrupted()
-    except BrokenPipeError:
+    if isinstance(error, (SystemExit, BrokenPipeError)):  # click itself ends the process when a pipe closes
         _silence_stdout()
         return 0
-    except Exception as error:  # noqa: BLE001 - everything else is sorted out in one place
-        from tools.failures import report  # noqa: PLC0415 - only on the way out
+    from tools.failures import report  # noqa: PLC0415 - only on the way out
 
-        return report(error, as_json="--json" in given, debug="--debug" in given)
-    return found if isinstance(found, int) else 0
+    return report(error, as_json="--json" in given, debug="--debug" in given)
 
 
 def _usage(error: click.ClickException, given: list[str]) -> int:
@@ -138,11 +146,6 @@ def _usage(error: click.ClickException, given: list[str]) -> int:
     else:
         error.show()
     return USAGE
-
-
-def _interrupted() -> int:
-    click.echo("interrupted", err=True)
-    return INTERRUPTED
 
 
 def _silence_stdout() -> None:

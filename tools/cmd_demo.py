@@ -10,6 +10,7 @@ from emu_core.api import compile_graph
 from emu_core.device import Device
 from emu_core.graph import CompileOptions
 from emu_core.plugins import PluginHost
+from emu_plugins.runtime.sink_context import TilingSinkTaskInfo
 from tools.demo import scene, story
 from tools.executions import as_values
 from tools.options import chip_option, debug_option, json_option
@@ -93,7 +94,9 @@ def _tell(
     story.streams_as_they_ran(sink[0], {s.id: s.name for s in model.streams})
     heading("3. Every patch of a submitted SQE, in all executions")
     targets = {
-        (i.stream_id, i.task_id): op for op, found in model.details.items() for i in [found["_tiling_sink_task_info"]]
+        (info.stream_id, info.task_id): op
+        for op, found in model.details.items()
+        if isinstance(found, dict) and isinstance(info := found["_tiling_sink_task_info"], TilingSinkTaskInfo)
     }
     story.patches(sink, targets)
     heading("4. Outputs against the references")

@@ -16,7 +16,7 @@ from tools.version import VERSION
 USAGE, BUG = 2, 70
 
 
-def report(error: Exception, *, as_json: bool, debug: bool) -> int:
+def report(error: BaseException, *, as_json: bool, debug: bool) -> int:
     """Print `error` to standard error; returns the exit code."""
     if debug:
         traceback.print_exception(error)
@@ -33,7 +33,7 @@ def report(error: Exception, *, as_json: bool, debug: bool) -> int:
     return code
 
 
-def _known(error: Exception) -> tuple[dict[str, object], int] | None:
+def _known(error: BaseException) -> tuple[dict[str, object], int] | None:
     """The error as JSON values and its exit code, or None for an exception nobody should see."""
     if isinstance(error, SqemuError):
         return error.as_json(), error.exit_code
@@ -60,7 +60,7 @@ def _simple(error_id: str, what: str, remedy: str) -> dict[str, object]:
     return {"error": error_id, "what": what, "where": "", "remedy": remedy}
 
 
-def _text(error: Exception, values: dict[str, object]) -> str:
+def _text(error: BaseException, values: dict[str, object]) -> str:
     head = f"error {values['error']}: "
     if isinstance(error, SqemuError):
         return head + error.text().replace("\n", "\n" + head)
@@ -70,7 +70,7 @@ def _text(error: Exception, values: dict[str, object]) -> str:
     return f"{head}{where}{values['what']}; {values['remedy']}"
 
 
-def _bug(error: Exception, *, as_json: bool) -> int:
+def _bug(error: BaseException, *, as_json: bool) -> int:
     last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
     place = f"{last[0].name} line {last[0].lineno}" if last else "unknown place"
     what = f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""What each id of this package means and what to do, for `sqemu explain`."""
+"""What each id of this package means and what to do, for `sqemu explain`; vendor ids are explained by the command."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 EXPLANATIONS: Mapping[str, str] = MappingProxyType({
-    "E10001": "An option of the session, the build or the graph has a value outside its valid range, or is not "
-    "supported in om2 mode (ge.offlineMode = 7). Use one of the values that the message lists, or drop the option.",
-    "E10006": "--tiling_schedule_optimize was given something else than 1 or 0. The text is compared exactly: 'true', "
-    "'01' and '1 ' are refused too.",
     "format.args-format": "A text that says what fills the argument slots of a task has an unknown token. "
     "The byte offset is that of the token's opening brace.",
     "graph.arity": "A node lists another number of inputs or outputs than its operator has. List every input of the "

@@ -1,0 +1,199 @@
+"""Events, notifies, place holders, value writes and conditions, entry by entry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from emu_core.device import Device
+from emu_core.trace import SignalChanged, TaskDone
+from emu_plugins.chips.ascend910b import ASCEND910B3
+
+EVENT_NS, NOTIFY_NS, NOP_NS, WRITE_NS = 500, 500, 100, 100
+
+
+def test_an_event_wait_passes_after_the_record_and_leaves_the_event_set(queues):
+    """A record takes 500 ns; two streams wait, both pass at once, and a third wait passes later."""
+    bench = queues()
+    first, second, setter = (bench.stream() for _ in range(3))
+    bench.add(first, "event_wait", 3)
+    bench.add(first, "event_wait", 3)
+    bench.add(second, "event_wait", 3)
+    bench.add(setter, "event_record", 3)
+    bench.run(first, second, setter)
+    assert bench.done() == [
+        (2, 0, "event_record", EVENT_NS),
+        (0, 0, "event_wait", EVENT_NS),
+        (0, 1, "event_wait", EVENT_NS),
+        (1, 0, "event_wait", EVENT_NS),
+    ] or sorted(bench.done()) == [
+        (0, 0, "event_wait", EVENT_NS),
+        (0, 1, "event_wait", EVENT_NS),
+        (1, 0, "event_wait", EVENT_NS),
+        (2, 0, "event_record", EVENT_NS),
+    ]
+
+
+def test_an_event_reset_makes_the_next_wait_wait(queues):
+    """Record, wait, reset, wait: the last one never passes."""
+    bench = queues()
+    stream = bench.stream()
+    for kind in ("event_record", "event_wait", "event_reset", "event_wait"):
+        bench.add(stream, kind, 1)
+    bench.run(stream)
+    assert [kind for _, _, kind, _ in bench.done()] == ["event_record", "event_wait", "event_reset"]
+    assert bench.done()[-1][3] == EVENT_NS + WRITE_NS
+    (blocked,) = bench.device.scheduler.blocked([stream])
+    assert (blocked.signal, blocked.slot, blocked.since) == ("event 1", 3, EVENT_NS + WRITE_NS)
+    assert blocked.setter == "stream 0 task 0 (event_record) set it before"
+
+
+def test_events_and_notifies_of_one_number_are_apart(queues):
+    """A notify record does not let an event wait pass."""
+    bench = queues()
+    first, second = bench.stream(), bench.stream()
+    bench.add(first, "event_wait", 4)
+    bench.add(second, "notify_record", 4)
+    bench.run(first, second)
+    assert [kind for _, _, kind, _ in bench.done()] == ["notify_record"]
+
+
+def test_a_notify_is_consumed_by_one_wait_only(queues):
+    """Two streams wait; each of two records lets one pass, in order of arrival."""
+    bench = queues()
+    first, second, setter = (bench.stream() for _ in range(3))
+    bench.add(first, "notify_wait", 2)
+    bench.add(second, "notify_wait", 2)
+    bench.add(setter, "notify_record", 2)
+    bench.run(first, second, setter)
+    assert bench.done() == [(2, 0, "notify_record", NOTIFY_NS), (0, 0, "notify_wait", NOTIFY_NS)]
+    assert second.waiting is not None
+    bench.add(setter, "notify_record", 2)
+    bench.run(setter)
+    assert bench.done()[-1] == (1, 0, "notify_wait", 2 * NOTIFY_NS)
+    values = [(e.signal, e.value) for e in bench.device.trace if isinstance(e, SignalChanged)]
+    assert values == [("notify 2", 1), ("notify 2", 0)] * 2
+
+
+def test_a_record_before_the_wait_is_kept(queues):
+    """The flag stays until somebody consumes it."""
+    bench = queues()
+    stream = bench.stream()
+    bench.add(stream, "notify_record", 0)
+    bench.add(stream, "notify_wait", 0)
+    bench.run(stream)
+    assert bench.done()[-1] == (0, 1, "notify_wait", NOTIFY_NS)
+
+
+def test_a_nop_takes_a_tenth_of_a_microsecond(queues):
+    """Ten of them end at 1000 ns."""
+    bench = queues()
+    stream = bench.stream()
+    for _ in range(10):
+        bench.add(stream, "nop")
+    bench.run(stream)
+    assert bench.done()[-1] == (0, 9, "nop", 10 * NOP_NS)
+
+
+def test_other_place_holders_complete_and_say_their_number(queues):
+    """Task type 57 has no engine here; it passes and is traced."""
+    bench = queues()
+    stream = bench.stream()
+    bench.raw(stream, "PhSqe", type=3, task_type=57)
+    bench.run(stream)
+    (event,) = [e for e in bench.device.trace if isinstance(e, TaskDone)]
+    assert (event.kind, event.detail) == ("place_holder", "task type 57")
+
+
+@pytest.mark.parametrize("awsize", range(6))
+def test_a_plain_write_stores_two_to_the_awsize_bytes(queues, awsize):
+    """1 to 32 bytes of the entry's second half land at the address; the byte behind stays."""
+    bench = queues()
+    stream, at = bench.stream(), bench.room(64)
+    parts = {f"write_value_part{i}": int.from_bytes(bytes(range(4 * i + 1, 4 * i + 5)), "little") for i in range(8)}
+    bench.raw(stream, "WriteValueSqe", type=8, va=1, awsize=awsize, write_addr=at, **parts)
+    bench.run(stream)
+    size = 1 << awsize
+    assert bench.device.memory.read(at, size + 1) == bytes(range(1, size + 1)) + b"\0"
+    assert bench.done() == [(0, 0, "write_value", WRITE_NS)]
+
+
+@pytest.mark.parametrize(("awsize", "offset"), [(1, 1), (3, 4), (5, 16), (6, 0), (7, 0)])
+def test_a_plain_write_must_be_aligned_and_at_most_32_bytes(queues, awsize, offset):
+    """Anything else is an SQE error."""
+    bench = queues()
+    stream, at = bench.stream(), bench.room(256)
+    bench.raw(stream, "WriteValueSqe", type=8, va=1, awsize=awsize, write_addr=at + offset)
+    bench.run(stream)
+    (fault,) = bench.faults
+    assert (fault.id, fault.error_type, fault.ts_code, fault.acl_code) == ("sqe.write-value", 8, 0x106, 507001)
+
+
+@pytest.mark.parametrize("fields", [{"va": 0}, {"va": 1, "sub_type": 2}, {"va": 1, "ptr_mode": 1}])
+def test_other_value_writes_are_unsupported_here(queues, fields):
+    """Physical addresses, IPC notifies and pointer mode are refused, not guessed."""
+    bench = queues()
+    stream = bench.stream()
+    bench.raw(stream, "WriteValueSqe", type=8, write_addr=bench.room(64), **fields)
+    bench.run(stream)
+    assert [f.id for f in bench.faults] == ["sqe.unsupported"]
+
+
+def test_a_plain_write_out_of_bounds_or_into_a_cell_is_a_memory_fault(queues):
+    """The fault comes when the write happens, with the general task exception."""
+    bench = queues()
+    at = bench.room(64)
+    bench.device.memory.protect(at, 8, "tiling key of op")
+    for address, id_ in ((at, "memory.protected"), (0x1000, "memory.bounds")):
+        stream = bench.stream()
+        bench.raw(stream, "WriteValueSqe", type=8, va=1, awsize=3, write_addr=address)
+        bench.run(stream)
+        assert (bench.faults[-1].id, bench.faults[-1].ts_code) == (id_, 0x103)
+
+
+def test_conditions_other_than_model_execute_are_unsupported_here(queues):
+    """Sub type 4 is named in the refusal."""
+    bench = queues()
+    stream = bench.stream()
+    bench.raw(stream, "FunctionCallSqe", type=20, conds_sub_type=4)
+    bench.run(stream)
+    (fault,) = bench.faults
+    assert (fault.id, fault.ts_code) == ("sqe.unsupported", 0x97)
+    assert "sub type 4" in fault.what
+
+
+def test_after_a_fault_the_queue_stops_at_the_entry(queues):
+    """The entries behind it do not run, and other streams go on."""
+    bench = queues()
+    bad, good = bench.stream(), bench.stream()
+    bench.raw(bad, "CommonSqe", type=17)
+    bench.add(bad, "nop")
+    bench.add(good, "nop")
+    bench.run(bad, good)
+    assert bench.done() == [(1, 0, "nop", NOP_NS)]
+    assert (bad.queue.head, bad.queue.enabled, bad.state.name) == (0, False, "SLOT_DISABLE")
+
+
+def test_a_full_completion_ring_is_drained_by_the_host(host):
+    """More completions than the ring holds, with nobody reading: the oldest are taken, none blocks."""
+    device = Device(replace(ASCEND910B3, cq_depth=4), None, host)
+    stream = device.create_stream("s", bound=False)
+    layout = device.layout("PhSqe")
+    for task in range(10):
+        stream.queue.append(layout.build({"type": 3, "task_type": 103, "wr_cqe": 1, "task_id": task}))
+    device.scheduler.ring_doorbell(stream)
+    device.scheduler.run_until_idle()
+    assert device.cq.written == 10
+    entries = [device.layout("CqeError").parse(raw) for raw in device.cq.drain()]
+    assert [(e["task_id"], e["phase"]) for e in entries] == [(8, 1), (9, 1)]
+
+
+def test_a_chip_of_another_family_has_no_engines_of_ours(host):
+    """Its queues hold other entries, so the v100 handlers stay away."""
+    from emu_plugins.engines import sqemu_engines
+
+    class Other:
+        chip = replace(ASCEND910B3, family="v200")
+
+    assert list(sqemu_engines(device=Other())) == []
