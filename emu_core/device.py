@@ -188,10 +188,10 @@ class Device:
         stream.patched_in[slot] = self.run
 
     def replace_sqe(self, stream_id: int, slot: int, sqe: bytes, writer: Writer = HOST) -> None:
-        """Rewrite a whole entry; every field that differs is journalled."""
+        """Rewrite a whole entry; every field that differs is journalled. `FormatError` unless `sqe` has 64 bytes."""
         stream = self.streams[stream_id]
-        old = stream.queue.entry(slot)
-        decoded = self.host.registry.decode(self.chip.family, old)
+        self.host.registry.decode(self.chip.family, sqe)
+        decoded = self.host.registry.decode(self.chip.family, stream.queue.entry(slot))
         struct = decoded.struct
         new_values = struct.parse(sqe)
         changed = {name: value for name, value in _flat(struct, new_values) if decoded.values[name] != value}

@@ -34,6 +34,7 @@ COMMANDS = {
     "plugins": "List plugins.",
     "policies": "List policies with their values.",
     "explain": "Say what a code or id means and what to do.",
+    "bench": "Measure ratios against named peers.",
 }
 """Subcommands and their one-line help; each lives in the module `tools.cmd_NAME` as `command`."""
 

@@ -61,7 +61,13 @@ def test_a_device_fault_is_no_error_of_the_product():
     """It becomes a value of the run."""
     fault = DeviceFault("boom", ts_code=0x26, id="kernel.x", remedy="look")
     assert not isinstance(fault, SqemuError)
-    assert (fault.ts_code, fault.error_type, fault.id, fault.remedy, str(fault)) == (0x26, 1, "kernel.x", "look", "boom")
+    assert (fault.ts_code, fault.error_type, fault.id, fault.remedy, str(fault)) == (
+        0x26,
+        1,
+        "kernel.x",
+        "look",
+        "boom",
+    )
 
 
 FIRST = Problem("graph.dtype", "has no dtype", "input x", "give one")
@@ -96,7 +102,17 @@ def test_the_summary_counts_in_plain_words():
 
 @pytest.mark.parametrize(
     ("ts", "acl"),
-    [(0x25, 507014), (0x26, 507015), (0x27, 507016), (0x28, 507017), (0x2A, 507018), (0x91, 507011), (0x95, 507005), (0x4, 507001), (0x7777, 507001)],
+    [
+        (0x25, 507014),
+        (0x26, 507015),
+        (0x27, 507016),
+        (0x28, 507017),
+        (0x2A, 507018),
+        (0x91, 507011),
+        (0x95, 507005),
+        (0x4, 507001),
+        (0x7777, 507001),
+    ],
 )
 def test_ts_codes_surface_as_acl_codes(ts, acl):
     """Exceptions have codes of their own; what is not documented is a TS error."""

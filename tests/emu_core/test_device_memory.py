@@ -15,6 +15,7 @@ KIB = 1024
 
 @pytest.fixture
 def memory():
+    """One MiB."""
     return DeviceMemory(1 << 20)
 
 
@@ -128,7 +129,9 @@ def test_more_than_the_chip_has_is_a_limit(memory):
     memory.allocate(10, label="c")
 
 
-@pytest.mark.parametrize(("start", "size", "hit"), [(0, 8, False), (4, 8, True), (8, 8, True), (15, 8, True), (16, 8, False), (12, 0, False)])
+@pytest.mark.parametrize(
+    ("start", "size", "hit"), [(0, 8, False), (4, 8, True), (8, 8, True), (15, 8, True), (16, 8, False), (12, 0, False)]
+)
 def test_protected_ranges_refuse_writes_but_not_pokes(memory, start, size, hit):
     """A write that touches one byte of a protected range is refused; `poke` is the one way in."""
     at = memory.allocate(32, label="buffer").address
@@ -205,7 +208,7 @@ def test_inout_array_reads_what_is_there(memory, task):
     """An accumulation over unwritten bytes is reported, and its result is written."""
     at = memory.allocate(8, label="acc").address
     with task.inout_array(at, "<i4", (2,)) as acc:
-        acc += 1
+        acc[...] = acc + 1
     assert task.seen == [(at, 8, "acc")]
     assert task.array(at, "<i4", (2,)).tolist() == [1, 1]
 

@@ -6,22 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from emu_core.device import Device
+from emu_core.device import Device, _as_int
 from emu_core.engines import Task
 from emu_core.errors import DeviceFault, EmulatorBug, InputError, LimitError, OptionError
 from emu_core.journal import HOST, Writer
+from emu_core.kernels import CoreType
 from emu_core.memory import TaskMemory
 from emu_core.reports import Blocked, Deadlock, Fault, Hazard
 from emu_core.trace import CellWritten, HazardFound, Patched, Trace
-from emu_core.device import _as_int
+from emu_plugins.runtime.sqes import Place
+from formats import FormatError
 
 WRITER = Writer(2, 9, "task_update")
 
 
 def _kernel(queues, stream, **changes):
-    from emu_core.kernels import CoreType
-
-    values = {"core_type": CoreType.AIV, "block_dim": 0xFFFFFFFF, "schem": 0, "pc": 0x12C0_4000_0000, "args": 16, "stack": 0}
+    values = {
+        "core_type": CoreType.AIV,
+        "block_dim": 0xFFFFFFFF,
+        "schem": 0,
+        "pc": 0x12C0_4000_0000,
+        "args": 16,
+        "stack": 0,
+    }
     return queues.add(stream, "kernel", **{**values, **changes})
 
 
@@ -88,11 +95,21 @@ def test_a_patch_journals_and_traces_each_field(queues):
         ("pc_addr_low", 0x4000_0000, 0x80, 256, 32),
     ]
     entry = found[0]
-    assert (entry.time, entry.writer, entry.target, entry.stream, entry.slot, entry.task) == (500, WRITER, "sqe", 0, 0, 0)
+    assert (entry.time, entry.writer, entry.target, entry.stream, entry.slot, entry.task) == (
+        500,
+        WRITER,
+        "sqe",
+        0,
+        0,
+        0,
+    )
     assert (entry.address, entry.tiling_key, entry.table_row) == (stream.queue.address(0), 3, 1)
     assert struct.parse(stream.queue.entry(slot))["block_dim"] == 12
     patched = bench.events(Patched)
-    assert [(e.field, e.after, e.writer_task, e.tiling_key) for e in patched] == [("block_dim", 12, 9, 3), ("pc_addr_low", 0x80, 9, 3)]
+    assert [(e.field, e.after, e.writer_task, e.tiling_key) for e in patched] == [
+        ("block_dim", 12, 9, 3),
+        ("pc_addr_low", 0x80, 9, 3),
+    ]
 
 
 def test_replacing_an_entry_journals_only_what_differs(queues):
@@ -100,8 +117,6 @@ def test_replacing_an_entry_journals_only_what_differs(queues):
     bench = queues()
     stream = bench.stream()
     slot = _kernel(bench, stream, block_dim=4, pc=0, args=0)
-    from emu_plugins.runtime.sqes import Place
-
     nop = bench.build.nop(Place(stream.id, 0))
     bench.device.replace_sqe(stream.id, slot, nop)
     assert stream.queue.entry(slot) == nop
@@ -114,6 +129,19 @@ def test_replacing_an_entry_journals_only_what_differs(queues):
     }
     assert {e.writer for e in bench.device.journal} == {HOST}
     assert len(bench.events(Patched)) == 5
+
+
+@pytest.mark.parametrize("size", [0, 63, 65, 128])
+def test_an_entry_is_replaced_by_exactly_64_bytes(queues, size):
+    """Anything else is refused before a byte changes, so a neighbour is never overwritten."""
+    bench = queues()
+    stream = bench.stream()
+    slot = bench.add(stream, "nop")
+    before = stream.queue.contents()
+    with pytest.raises(FormatError):
+        bench.device.replace_sqe(stream.id, slot, bytes(size))
+    assert stream.queue.contents() == before
+    assert len(bench.device.journal) == 0
 
 
 def test_writes_of_whole_arrays_are_journalled_as_one_number(queues):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +28,7 @@ def test_ranges_stay_sorted_disjoint_and_apart(ranges):
     kept = list(found)
     assert {x for start, end in kept for x in range(start, end)} == model
     assert all(start < end for start, end in kept)
-    assert all(first[1] < second[0] for first, second in zip(kept, kept[1:], strict=False))
+    assert all(first[1] < second[0] for first, second in pairwise(kept))
 
 
 @given(RANGES, st.integers(0, LIMIT), st.integers(0, LIMIT))

@@ -66,6 +66,7 @@ class LiteralDevice:
         return all(self.head[s] == len(self.rings[s]) for s in range(count))
 
     def plan(self, delay, stream, action):
+        """Put a step on the agenda."""
         self.steps += 1
         self.agenda.append((self.now + delay, stream, self.steps, action))
 
@@ -76,12 +77,14 @@ class LiteralDevice:
             self.fetched[stream].setdefault(slot, self.rings[stream][slot])
 
     def look(self, stream):
+        """Take the copy of the entry at head."""
         slot = self.head[stream]
         if slot < len(self.rings[stream]):
             self.executed[stream, slot] = self.fetched[stream].pop(slot)
             self.start(stream)
 
     def start(self, stream):
+        """Begin the entry, or park at a flag that is not set."""
         sqe = self.executed[stream, self.head[stream]]
         header = HEADER.parse(sqe)
         if header.kind == WAIT and EVENT.parse(sqe).event not in self.flags:
@@ -91,6 +94,7 @@ class LiteralDevice:
         self.plan(time, stream, self.finish)
 
     def finish(self, stream):
+        """Do what the entry does, and retire it."""
         slot = self.head[stream]
         sqe = self.executed[stream, slot]
         header = HEADER.parse(sqe)
@@ -109,6 +113,7 @@ class LiteralDevice:
         self.plan(0, stream, self.look)
 
     def patch(self, update):
+        """Rewrite block dim and program counter of the target in its ring."""
         key = int.from_bytes(self.read(TS_BASE + update.key_at, 8), "little")
         blocks = self.read(TS_BASE + update.blocks_at, 2)
         rows = [ROW.parse(self.read(TS_BASE + update.table_at + 32 * i, 32)) for i in range(update.rows)]
@@ -173,7 +178,12 @@ class _Built:
     def _descriptor(self, key):
         spec = KERNELS[0]
         at = self.device.memory.allocate(64, label="kernel").address
-        raw = {"magic": int.from_bytes(b"SQEMUKRN", "little"), "kernel_key": spec.key, "core_type": 1, "tiling_key": key}
+        raw = {
+            "magic": int.from_bytes(b"SQEMUKRN", "little"),
+            "kernel_key": spec.key,
+            "core_type": 1,
+            "tiling_key": key,
+        }
         self.device.memory.write(at, self.device.runtime_layout("KernelDescriptor").build(raw))
         return at
 
@@ -200,9 +210,13 @@ class _Built:
             target, key, blocks = values
             to_stream, to_slot = self.kernels[target % len(self.kernels)]
             sqe = self.build.update(
-                place, key_offset=self._ts(key.to_bytes(8, "little")), block_dim_offset=self._ts(blocks.to_bytes(4, "little")),
-                table_offset=self.table, rows=3, target=Place(to_stream, to_slot),
-            )  # fmt: skip
+                place,
+                key_offset=self._ts(key.to_bytes(8, "little")),
+                block_dim_offset=self._ts(blocks.to_bytes(4, "little")),
+                table_offset=self.table,
+                rows=3,
+                target=Place(to_stream, to_slot),
+            )
         else:
             sqe = getattr(self.build, f"event_{kind}")(place, values[0])
         stream.queue.append(sqe)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections import namedtuple
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pytest
 
@@ -17,6 +17,7 @@ from emu_core.operators import OperatorSpec
 from emu_core.plugins import GROUP, PluginHost
 from emu_core.policies import PolicySpec, Scope
 from emu_plugins.chips.ascend310p import ASCEND310P3
+from formats import BUILTIN, define
 
 INSTALLED = ("cgdr", "chips", "compiler", "engines", "kernels", "runtime", "tiling")
 
@@ -41,7 +42,11 @@ def _operator(name):
     return OperatorSpec(name, (), (), lambda *_: (), lambda _: None, name)
 
 
-EDU = namedtuple("EDU", "name version")("sqemu-edu", "2.1")
+class _Distribution(NamedTuple):
+    """The part of a distribution that the host looks at."""
+
+    name: str
+    version: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class _Entry:
     name: str
     found: object
     value: str = "some.module"
-    dist: object = EDU
+    dist: object = _Distribution("sqemu-edu", "2.1")
 
     def load(self):
         if isinstance(self.found, Exception):
@@ -84,7 +89,9 @@ def test_the_built_in_plugins_come_through_the_entry_points(host):
 
 def test_a_plugin_that_cannot_be_imported_is_named_and_the_others_go_on(installed):
     """The note has distribution, version and the reason on one line."""
-    host = installed(_Entry("bad", ImportError("no module foo\nand more")), _Entry("good", _plugin(chips=[ASCEND310P3])))
+    host = installed(
+        _Entry("bad", ImportError("no module foo\nand more")), _Entry("good", _plugin(chips=[ASCEND310P3]))
+    )
     bad = _by_name(host)["bad"]
     assert (bad.origin, bad.broken) == ("sqemu-edu 2.1", "import failed: ImportError: no module foo")
     assert list(host.chips) == ["ascend310p3"]
@@ -214,8 +221,6 @@ def test_policies_of_a_plugin_can_be_set_on_a_device():
 
 def test_layouts_of_plugins_extend_the_registry(host):
     """A plugin's struct is found under its family, and the built-in registry does not change."""
-    from formats import BUILTIN, define
-
     extra = define("v100", "MySqe", 64, "@0 type:6 -:26 @4 -:32*15")
     mine = PluginHost([_plugin(structs=[extra])])
     assert mine.registry.get("v100", "MySqe") is extra
@@ -234,5 +239,7 @@ def test_chips_are_found_in_any_case(host):
 
 def test_a_hook_may_take_fewer_arguments_than_listed():
     """The AI CPU hook is given the host, but need not ask for it."""
-    asked = PluginHost([_plugin(aicpu_kernels=lambda host: [host]), _plugin("b", aicpu_kernels=lambda: [7])], entry_points=False)
+    asked = PluginHost(
+        [_plugin(aicpu_kernels=lambda host: [host]), _plugin("b", aicpu_kernels=lambda: [7])], entry_points=False
+    )
     assert asked.aicpu_kernels == (asked, 7)

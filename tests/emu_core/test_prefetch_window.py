@@ -21,6 +21,7 @@ class LiteralBuffer:
         self.copies = {}
 
     def fetch(self, queue):
+        """Copy what is published and was not copied before."""
         if queue.enabled:
             for distance in range(min(self.depth + 1, queue.pending)):
                 slot = (queue.head + distance) % queue.depth
@@ -32,6 +33,7 @@ class Fetching(RuleBasedStateMachine):
 
     @initialize(depth=st.integers(0, DEPTH + 2))
     def build(self, depth):
+        """An empty ring with a window of any depth."""
         self.queue = SubmissionQueue(DeviceMemory(1 << 16), 0, DEPTH, DEPTH, "ring")
         self.window = PrefetchWindow(self.queue, depth)
         self.literal = LiteralBuffer(depth)
@@ -44,17 +46,20 @@ class Fetching(RuleBasedStateMachine):
 
     @rule()
     def ring_doorbell(self):
+        """The queue runs."""
         self.queue.enabled = True
         self.literal.fetch(self.queue)
 
     @precondition(lambda self: self.queue.pending < DEPTH - 1)
     @rule()
     def publish(self):
+        """One more entry."""
         self.queue.append(self._bytes())
         self.literal.fetch(self.queue)
 
     @rule(slot=st.integers(0, DEPTH - 1))
     def rewrite(self, slot):
+        """Any slot gets new bytes."""
         fetched = slot in self.literal.copies
         assert self.window.before_write(slot) == fetched
         self.queue.memory.poke(self.queue.address(slot), self._bytes())
@@ -62,6 +67,7 @@ class Fetching(RuleBasedStateMachine):
     @precondition(lambda self: self.queue.enabled and self.queue.pending and not self.running)
     @rule()
     def execute(self):
+        """What runs is the literal copy."""
         slot = self.queue.head
         saved = self.window.take(slot)
         assert (self.queue.entry(slot) if saved is None else saved) == self.literal.copies[slot]
@@ -70,6 +76,7 @@ class Fetching(RuleBasedStateMachine):
     @precondition(lambda self: self.running)
     @rule()
     def retire(self):
+        """Head moves on and the next entry is fetched."""
         slot = self.queue.head
         self.window.take(slot)
         del self.literal.copies[slot]
@@ -80,6 +87,7 @@ class Fetching(RuleBasedStateMachine):
     @precondition(lambda self: not self.running)
     @rule()
     def start_again(self):
+        """Everything fetched is dropped."""
         self.window.clear()
         self.literal.copies.clear()
         self.queue.enabled = False

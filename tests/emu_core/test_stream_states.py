@@ -37,6 +37,7 @@ LEGAL = {
 
 @pytest.fixture
 def stream():
+    """Stream 7, idle."""
     queue = SubmissionQueue(DeviceMemory(1 << 16), 7, 8, 8, "s")
     return Stream(queue, PrefetchWindow(queue, 8), "s")
 

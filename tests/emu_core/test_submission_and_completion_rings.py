@@ -17,11 +17,13 @@ def _sqe(number):
 
 @pytest.fixture
 def memory():
+    """Four MiB."""
     return DeviceMemory(1 << 22)
 
 
 @pytest.fixture
 def queue(memory):
+    """SQ 3: eight entries, six of them usable when bound."""
     return SubmissionQueue(memory, 3, 8, 6, "main")
 
 

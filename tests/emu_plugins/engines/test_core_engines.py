@@ -55,11 +55,13 @@ class _Lab:
 
 @pytest.fixture
 def lab():
+    """The kernels of these tests."""
     return _Lab()
 
 
 @pytest.fixture
 def bench(queues, lab):
+    """A device that knows them."""
     return queues(plugins=[lab])
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from emu_core.api import compile_with_report
-from emu_core.chips import Chip
 from emu_core.device import Device
 from emu_core.errors import DeviceFault
 from emu_core.graph import CompileOptions
@@ -43,7 +42,7 @@ def _knob_tiling(context):
 
 
 def _knob_run(launch):
-    """y = [key, block dim, n of the tiling data, 7]; some keys misbehave."""
+    """Y = [key, block dim, n of the tiling data, 7]; some keys misbehave."""
     memory = launch.memory
     y, workspace, tiling = launch.arg(2), launch.arg(3), launch.arg(4)
     if launch.tiling_key == READS_UNWRITTEN:
@@ -103,10 +102,12 @@ class LabPlugin:
 
     @hookimpl
     def sqemu_operators(self):
+        """All of them."""
         return OPERATORS
 
     @hookimpl
     def sqemu_kernels(self):
+        """Their kernels."""
         return KERNELS
 
 
@@ -117,13 +118,15 @@ def host():
 
 
 def _probe_graph(size=40, *, sink=True, operator="TilingProbe", nodes=1):
-    """`nodes` operators that all read x and n; outputs y0, y1 …"""
+    """`nodes` operators that all read x and n; their outputs are y0, y1 and so on."""
     names = [f"y{i}" for i in range(nodes)]
     return {
         "format": "sqemu-graph", "version": 1, "name": "p",
         "options": {"ge.tiling_schedule_optimize": str(int(sink))},
         "inputs": [{"name": "x", "dtype": "float32", "shape": [size]}, {"name": "n", "dtype": "int32", "shape": [1]}],
-        "nodes": [{"name": f"op{i}", "type": operator, "inputs": ["x", "n"], "outputs": [y]} for i, y in enumerate(names)],
+        "nodes": [
+            {"name": f"op{i}", "type": operator, "inputs": ["x", "n"], "outputs": [y]} for i, y in enumerate(names)
+        ],
         "outputs": names,
     }  # fmt: skip
 
@@ -201,7 +204,7 @@ def lab(host):
 def chip_like(host):
     """A chip with some numbers changed."""
 
-    def make(name, **changes) -> Chip:
+    def make(name, **changes):
         return replace(host.chip(name), **changes)
 
     return make

@@ -43,6 +43,8 @@ def _graph(*, constant=False, sink=True):
 
 @pytest.fixture
 def run(lab):
+    """Runs a graph once; it must be clean."""
+
     def once(graph, **policies):
         arrays = _inputs()
         if len(graph["inputs"]) == 6:

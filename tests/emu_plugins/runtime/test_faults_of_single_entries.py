@@ -1,4 +1,4 @@
-"""Entries that cannot run: kernels without a descriptor, unknown types, wrong libraries; and the completions they leave."""
+"""Entries that cannot run (bad kernels, unknown types, wrong libraries), and the completions they leave."""
 
 from __future__ import annotations
 
@@ -125,9 +125,8 @@ def test_only_the_update_leaves_a_completion(lab):
     result = bench.run(5)
     (entry,) = _completions(bench)
     assert result.ok
-    assert {name: entry[name] for name in ("phase", "error_bit", "error_type", "sq_id", "sq_head", "stream_id", "task_id")} == {
-        "phase": 1, "error_bit": 0, "error_type": 0, "sq_id": 1, "sq_head": 2, "stream_id": 1, "task_id": 1,
-    }  # fmt: skip
+    expected = {"phase": 1, "error_bit": 0, "error_type": 0, "sq_id": 1, "sq_head": 2, "stream_id": 1, "task_id": 1}
+    assert {name: entry[name] for name in expected} == expected
     assert (entry["sqe_type"], entry["sqe_index"], entry["sq_sw_status"]) == (3, 1, 0)
 
 
@@ -141,7 +140,7 @@ def test_s46_a_completion_without_error_bits_stops_nothing(lab):
 
 
 def test_s60_a_fault_stops_its_queue_and_the_siblings_wait(lab, ids):
-    """S60 and S52: kernel fault, disabled queue, error entry; then the caller's entry with 0x91 packed from the cause."""
+    """S60, S52: kernel fault, disabled queue, error entry; then the caller's entry, packed from the cause."""
     bench = lab(P3, nop_count=0)
     result = bench.run(5)
     assert ids(result.faults) == ["kernel.placeholder-block-dim", "model.failed"]
@@ -150,7 +149,13 @@ def test_s60_a_fault_stops_its_queue_and_the_siblings_wait(lab, ids):
     assert main.queue.head == 2
     update, kernel, model = _completions(bench)
     assert update["error_bit"] == 0
-    assert (kernel["error_bit"], kernel["error_type"], kernel["sq_sw_status"], kernel["sq_head"], kernel["task_id"]) == (1, 1, 0x26, 2, 2)
+    assert (
+        kernel["error_bit"],
+        kernel["error_type"],
+        kernel["sq_sw_status"],
+        kernel["sq_head"],
+        kernel["task_id"],
+    ) == (1, 1, 0x26, 2, 2)
     assert (model["sq_id"], model["error_type"], model["sqe_type"]) == (caller.id, 32, 7)
     packed = get("v100", "CqeModelExec")
     cq = bench.device.cq

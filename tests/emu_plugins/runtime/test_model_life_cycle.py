@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from emu_core.device import Device
 from emu_core.errors import InputError, LimitError
 from emu_core.model import ModelState
-from emu_core.trace import ModelPhase
+from emu_core.trace import ModelPhase, Trace
+from emu_plugins.runtime.sqes import Place, SqeBuilder
 from formats.blob import TaskType
 
 B3, P3 = "ascend910b3", "ascend310p3"
@@ -107,8 +109,6 @@ def test_a_deadlock_can_be_aborted(lab):
 
 def test_s51_a_model_that_still_runs_is_busy(lab, ids):
     """S51: a second execute entry while the first execution is under way ends with illegal parameter, error type 32."""
-    from emu_plugins.runtime.sqes import Place, SqeBuilder
-
     bench = lab(P3)
     caller = bench.model.caller
     build = SqeBuilder(bench.device.host.registry, "v100")
@@ -122,8 +122,6 @@ def test_s51_a_model_that_still_runs_is_busy(lab, ids):
 
 def test_executing_a_model_that_does_not_exist_is_a_fault(lab, ids):
     """Model 7 was never loaded."""
-    from emu_plugins.runtime.sqes import Place, SqeBuilder
-
     bench = lab(P3)
     caller = bench.model.caller
     build = SqeBuilder(bench.device.host.registry, "v100")
@@ -197,4 +195,30 @@ def test_two_devices_with_one_program_are_equal(lab, chip, policies):
             break
     for mine, theirs in zip(first.device.memory.allocations(), second.device.memory.allocations(), strict=True):
         assert mine == theirs
-        assert first.device.memory.read(mine.address, mine.size) == second.device.memory.read(theirs.address, theirs.size)
+        assert first.device.memory.read(mine.address, mine.size) == second.device.memory.read(
+            theirs.address, theirs.size
+        )
+
+
+@pytest.mark.parametrize("policies", [{}, {"nop_count": 0}, {"nop_count": 0, "block_dim_placeholder": "compiled"}])
+def test_a_device_without_trace_behaves_alike(lab, host, policies):
+    """Recording nothing changes neither times nor reports nor outputs."""
+    loud = lab(P3, **policies)
+    device = Device(P3, None, host, trace=Trace(()))
+    quiet = device.load(loud.blob)
+    given = {"x": np.zeros(40, np.float32), "n": np.array([5], np.int32)}
+    first, second = loud.run(5), quiet.execute(given)
+    assert second.trace == ()
+    assert (first.faults, first.hazards, first.patches) == (second.faults, second.hazards, second.patches)
+    assert (first.started, first.ended) == (second.started, second.ended)
+    assert {k: v.tobytes() for k, v in first.outputs.items()} == {k: v.tobytes() for k, v in second.outputs.items()}
+    assert quiet.executed() == quiet.rings()
+
+
+def test_a_deadlock_without_trace_is_reported_too(lab, host):
+    """The report comes from the streams, not from events."""
+    blob = lab(P3).blob
+    blob = replace(blob, tasks=tuple(t for t in blob.tasks if t.type != TaskType.EVENT_RECORD))
+    device = Device(P3, None, host, trace=Trace(()))
+    result = device.load(blob).execute({"x": np.zeros(40, np.float32), "n": np.array([5], np.int32)})
+    assert [b.stream for b in result.deadlock.blocked] == [0, 2]

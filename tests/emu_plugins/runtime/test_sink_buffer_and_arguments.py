@@ -16,6 +16,7 @@ NODE_INFO = 88 + 48 * 3 + 144 * 3 + 32
 
 @pytest.fixture
 def bench(lab):
+    """One probe on a 310P3, loaded and not run."""
     return lab(P3)
 
 
@@ -162,7 +163,7 @@ def test_both_orders_run_alike(lab):
 
 
 def test_cells_after_a_run_hold_key_dim_and_workspace(bench):
-    """n = 5: key 2, dim 5, tiling data of 16 bytes, one workspace of 4096 bytes."""
+    """N = 5: key 2, dim 5, tiling data of 16 bytes, one workspace of 4096 bytes."""
     bench.run(5)
     at, memory = _addresses(bench), bench.device.memory
     assert _words(memory, at.tiling_key, 1) == (2,)

@@ -56,8 +56,10 @@ def test_s22_list_order_rings_and_run_order_on_910b(lab, fill):
 
 
 def test_times_of_one_execution_on_310p(lab):
-    """1000 execute + 5000 + 10000 tiling + 2000 update + 500 record + 100 reset + 5 x 100 + 3000 launch + 500 end, and
-    the kernel's 2 ns: 40 floats at 17 bytes per cycle and core, 1.06 GHz, 5 cores."""
+    """Execute, tiling, update, record, reset, NOPs, launch and kernel, end of graph add up.
+
+    The kernel moves 40 floats at 17 bytes per cycle and core, with 1.06 GHz and 5 cores.
+    """
     result = lab(P3).run(5)
     kernel = -(-160 * 1000 // (17 * 1060 * 5))
     assert kernel == 2
@@ -96,7 +98,9 @@ def test_the_default_distance_exceeds_the_default_depth(lab, chip, distance, dep
     assert all(bench.run(n).hazards == () for n in (1, 2, 3))
 
 
-@pytest.mark.parametrize(("nops", "stale"), [("seed", True), ("7", True), ("8", True), ("9", False), ("platform", False)])
+@pytest.mark.parametrize(
+    ("nops", "stale"), [("seed", True), ("7", True), ("8", True), ("9", False), ("platform", False)]
+)
 def test_310p_at_the_platform_files_depth(lab, ids, nops, stale):
     """If a 310P fetches 10 entries ahead, the seed's 5 NOPs and even 8 are too few; 9 is the smallest safe number."""
     bench = lab(P3, prefetch_depth="platform", nop_count=nops, block_dim_placeholder="compiled")
@@ -185,7 +189,13 @@ def test_the_placeholder_block_dim_is_a_fault(lab, ids):
     assert not result.ok
     assert ids(result.faults) == ["kernel.placeholder-block-dim", "model.failed"]
     kernel, model = result.faults
-    assert (kernel.ts_code, kernel.acl_code, kernel.stream, kernel.slot, kernel.engine) == (0x26, 507015, 0, 2, "ai_core")
+    assert (kernel.ts_code, kernel.acl_code, kernel.stream, kernel.slot, kernel.engine) == (
+        0x26,
+        507015,
+        0,
+        2,
+        "ai_core",
+    )
     assert (model.ts_code, model.acl_code, model.stream) == (0x91, 507011, bench.model.caller.id)
     assert "ends with TS 0x91, ACL 507011" in kernel.consequences[-1]
     assert ids(result.hazards) == ["hazard.stale-prefetch"]

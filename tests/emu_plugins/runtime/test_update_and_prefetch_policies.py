@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from emu_core.errors import PluginError
+from emu_core.memory import Space
 from formats import get
 from formats.blob import TaskType
 
@@ -40,7 +41,7 @@ def _update(bench):
 
 
 def test_the_operator_of_these_tests_does_what_n_says(knob):
-    """n = 3000 is key 0 and block dim 3."""
+    """N = 3000 is key 0 and block dim 3."""
     result = knob().run(3000)
     assert result.outputs["y0"].tolist() == [0, 3, 3000, 7]
     assert result.hazards == ()
@@ -111,7 +112,7 @@ def test_an_update_reads_only_what_its_entry_points_at(knob):
     """Pointing the key at another cell changes the kernel entry that is chosen: memory decides, not the program."""
     bench = knob()
     fields, change = _update(bench)
-    cell = bench.device.memory.allocate(8, label="other key", space=_ts())
+    cell = bench.device.memory.allocate(8, label="other key", space=Space.TS)
     bench.device.memory.write(cell.address, (3).to_bytes(8, "little"))
     change(tiling_key_offset=bench.device.memory.offset_of(cell.address))
     result = bench.run(2000)
@@ -119,12 +120,6 @@ def test_an_update_reads_only_what_its_entry_points_at(knob):
     assert {p.tiling_key for p in result.patches if p.writer.engine == "task_update"} == {3}
     assert {p.table_row for p in result.patches if p.writer.engine == "task_update"} == {3}
     assert result.unwritten == {"y0": 0}
-
-
-def _ts():
-    from emu_core.memory import Space
-
-    return Space.TS
 
 
 def test_an_update_whose_table_is_nowhere_is_a_memory_fault(knob, ids):
