@@ -1,4 +1,4 @@
-"""Figures of the formats: decode, encode, patch; the record is the v100 `AicoreKernelSqe` (64 bytes, 28 named fields)."""
+"""Figures of the formats: decode, encode, patch of the v100 `AicoreKernelSqe` (64 bytes, 28 named fields)."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def single_parse() -> tuple[Side, Side]:
 
 def single_build() -> tuple[Side, Side]:
     """R5: one record built by the codec."""
-    zeroed = STRUCT.build({n: v for n, v in parsed(STRUCT.parse(_records(1)), STRUCT).items()})
+    zeroed = STRUCT.build(parsed(STRUCT.parse(_records(1)), STRUCT))
     stock = stock_construct(STRUCT)
     values = stock.parse(zeroed)
     record = STRUCT.codec.parse(zeroed)

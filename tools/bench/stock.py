@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from formats import CStruct
 
-_C_TYPES = {8: "uint8_t", 16: "uint16_t", 32: "uint32_t", 64: "uint64_t"}
+_C_TYPES = {32: "uint32_t", 64: "uint64_t"}
 
 
 def stock_construct(struct: CStruct) -> construct.Construct[Any, Any]:
@@ -39,6 +39,7 @@ def dissect_struct(struct: CStruct) -> Any:  # noqa: ANN401 - a class that disse
 
 
 def _member(name: str, offset: int, width: int) -> str:
-    if offset % 8 == 0 and width in _C_TYPES:
+    """A whole word as it is, everything else as bits of a 32-bit word, so that the words stay together."""
+    if offset % width == 0 and width in _C_TYPES:
         return f"  {_C_TYPES[width]} {name};"
     return f"  uint32_t {name} : {width};"
