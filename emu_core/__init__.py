@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from emu_core.errors import SqemuError as SqemuError
     from emu_core.graph import Compiled as Compiled
     from emu_core.graph import CompileOptions as CompileOptions
+    from emu_core.graph import TaskBlob as TaskBlob
     from emu_core.hookspecs import hookimpl as hookimpl
     from emu_core.journal import JournalEntry as JournalEntry
     from emu_core.kernels import AicpuKernelSpec as AicpuKernelSpec
@@ -85,7 +86,7 @@ _HOMES = {
     "errors": (
         "DeviceFault EmulatorBug GraphError InputError LimitError OptionError PluginError Problem Refusal SqemuError"
     ),
-    "graph": "Compiled CompileOptions",
+    "graph": "Compiled CompileOptions TaskBlob",
     "hookspecs": "hookimpl",
     "journal": "JournalEntry",
     "kernels": "AicpuKernelSpec AicpuLaunch CoreType Cost KernelLaunch KernelSpec",

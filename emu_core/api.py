@@ -17,27 +17,33 @@ if TYPE_CHECKING:
 def compile_with_report(
     graph: Mapping[str, object],
     chip: Chip | str,
-    options: CompileOptions | None = None,
+    options: CompileOptions | Mapping[str, str] | None = None,
     plugins: Iterable[object] | PluginHost = (),
 ) -> Compiled:
     """Compile `graph` for `chip`; the result carries the blob, warnings, and each pass's decisions.
+
+    `options` may be a plain mapping of GE options, for example ``{"ge.tiling_schedule_optimize": "1"}``.
 
     Raises:
         GraphError: with every problem of the graph. OptionError, LimitError, InputError (unknown chip).
     """
     host = plugins if isinstance(plugins, PluginHost) else PluginHost(plugins)
     found = host.chip(chip) if isinstance(chip, str) else chip
-    compiled: Compiled = host.first(
-        "sqemu_compile", graph=graph, chip=found, options=options or CompileOptions(), host=host
-    )
+    compiled: Compiled = host.first("sqemu_compile", graph=graph, chip=found, options=_options(options), host=host)
     return compiled
 
 
 def compile_graph(
     graph: Mapping[str, object],
     chip: Chip | str,
-    options: CompileOptions | None = None,
+    options: CompileOptions | Mapping[str, str] | None = None,
     plugins: Iterable[object] | PluginHost = (),
 ) -> Blob:
     """Compile `graph` (the JSON form) for `chip` into a task blob; errors as `compile_with_report`."""
     return compile_with_report(graph, chip, options, plugins).blob
+
+
+def _options(given: CompileOptions | Mapping[str, str] | None) -> CompileOptions:
+    if isinstance(given, CompileOptions):
+        return given
+    return CompileOptions(options=given or {})

@@ -9,6 +9,7 @@ from emu_core.dispatch import DispatchTable
 from emu_core.errors import EmulatorBug, LimitError
 from emu_core.journal import HOST, Journal, JournalEntry, Writer
 from emu_core.memory import DeviceMemory
+from emu_core.origin import NOWHERE
 from emu_core.plugins import PluginHost
 from emu_core.policies import PolicySet
 from emu_core.prefetch import PrefetchWindow
@@ -135,9 +136,18 @@ class Device:
 
         Raises:
             InputError: the blob is for another chip, or names an operator or kernel that no plugin supplies.
-            LimitError: it does not fit the chip.
+            LimitError: it does not fit the chip. What a failed load had taken is given back.
         """
-        model: Model = self.host.first("sqemu_load", device=self, blob=blob)
+        ids, streams = dict(self._ids), dict(self.streams)
+        before = {a.address for a in self.memory.allocations()}
+        try:
+            model: Model = self.host.first("sqemu_load", device=self, blob=blob)
+        except BaseException:
+            self._ids, self.streams = ids, streams
+            for allocation in list(self.memory.allocations()):
+                if allocation.address not in before:
+                    self.memory.free(allocation.address)
+            raise
         return model
 
     # ---- writes that are journalled --------------------------------------------------------------------------
@@ -180,6 +190,7 @@ class Device:
                 value,
                 tiling_key,
                 table_row,
+                *_origin(stream, slot),
             )
             self.journal.add(entry)
             if self.trace.wants(Patched):
@@ -223,6 +234,9 @@ class Device:
             layout.bits,
             _as_int(before, layout.bits),
             _as_int(after, layout.bits),
+            None,
+            None,
+            *_origin(stream, slot),
         )
 
     def write_cell(self, address: int, data: bytes, what: str, writer: Writer) -> None:
@@ -264,9 +278,29 @@ class Device:
 
     # ---- reports ---------------------------------------------------------------------------------------------
 
+    def clear_history(self) -> None:
+        """Forget events, journal, hazards and faults of executions that are over; for long series of executions."""
+        self.trace.clear()
+        self.journal.clear()
+        self.hazards.clear()
+        self.scheduler.faults.clear()
+
     def hazard(self, task: Task, id: str, what: str, remedy: str, **detail: int | str) -> None:  # noqa: A002 - see SqemuError
         """Report that `task` ran although the result may be wrong."""
-        found = Hazard(id, what, remedy, self.clock.now, task.run, task.stream.id, task.slot, task.task_id, detail)
+        handler = self.dispatch.find(task.sqe)
+        found = Hazard(
+            id,
+            what,
+            remedy,
+            self.clock.now,
+            task.run,
+            task.stream.id,
+            task.slot,
+            task.task_id,
+            detail,
+            handler.kind if handler else "unknown",
+            task.origin.node,
+        )
         self.hazards.append(found)
         if self.trace.wants(HazardFound):
             self.trace.add(
@@ -277,6 +311,8 @@ class Device:
                     stream=found.stream,
                     slot=found.slot,
                     task=found.task,
+                    node=found.node,
+                    model_task=task.origin.model_task,
                     what=what,
                     remedy=remedy,
                 )
@@ -301,7 +337,14 @@ def _patched(entry: JournalEntry) -> Patched:
         engine=entry.writer.engine,
         tiling_key=entry.tiling_key,
         table_row=entry.table_row,
+        node=entry.node,
+        model_task=entry.model_task,
     )
+
+
+def _origin(stream: Stream, slot: int) -> tuple[str, int]:
+    found = stream.queue.origin_at.get(slot, NOWHERE)
+    return found.node, found.model_task
 
 
 def _flat(struct: CStruct, values: Mapping[str, object]) -> list[tuple[str, object]]:

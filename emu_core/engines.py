@@ -18,6 +18,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from emu_core import codes
+from emu_core.origin import NOWHERE, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -106,6 +107,11 @@ class Task:
     sqe: bytes
     memory: TaskMemory
     run: int
+
+    @property
+    def origin(self) -> Origin:
+        """Where the entry comes from."""
+        return self.stream.queue.origin_at.get(self.slot, NOWHERE)
 
     def field(self, struct: str, name: str) -> int:
         """Field `name` of the entry, read with layout `struct` of the chip's family."""

@@ -95,6 +95,10 @@ class Problem:
         return f"{self.where}: {self.what}" + (f"; {self.remedy}" if self.remedy else "")
 
 
+MOST_SHOWN = 50
+"""Problems of a graph that its message shows; all are in `GraphError.problems`."""
+
+
 class GraphError(SqemuError):
     """A graph cannot be compiled; `problems` lists everything found, in graph order."""
 
@@ -110,7 +114,9 @@ class GraphError(SqemuError):
     def text(self) -> str:
         """Every problem on a line of its own, the graph file before each."""
         prefix = f"{self.source}: " if getattr(self, "source", "") else ""
-        return "\n".join(prefix + p.text() for p in self.problems)
+        lines = [prefix + p.text() for p in self.problems[:MOST_SHOWN]]
+        left = len(self.problems) - MOST_SHOWN
+        return "\n".join([*lines, *([f"{prefix}{left} more problems are not shown"] if left > 0 else [])])
 
     def as_json(self) -> dict[str, object]:
         """The error with its list of problems."""

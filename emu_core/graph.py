@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from formats.blob import Blob
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from formats.blob import Blob
+TaskBlob: TypeAlias = Blob
+"""What a compilation gives: see `formats.blob`, whose `encode` and `decode` turn it into bytes and back."""
 
 
 @dataclass(frozen=True)

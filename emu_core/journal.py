@@ -39,6 +39,7 @@ class JournalEntry:
         bit_offset, bit_width: where the field lies, in bits from `address`.
         before, after: values as unsigned integers.
         tiling_key, table_row: for a task update, the key read and the row of the tiling table it matched.
+        node, model_task: where the changed entry comes from: graph node, and index in the task list.
     """
 
     time: int
@@ -57,6 +58,8 @@ class JournalEntry:
     after: int
     tiling_key: int | None = None
     table_row: int | None = None
+    node: str = ""
+    model_task: int = -1
 
     def text(self) -> str:
         """The change on one line."""
@@ -84,6 +87,10 @@ class Journal:
 
     def __iter__(self) -> Iterator[JournalEntry]:
         return iter(self._entries)
+
+    def clear(self) -> None:
+        """Forget every entry."""
+        self._entries.clear()
 
     def since(self, mark: int) -> tuple[JournalEntry, ...]:
         """Entries from position `mark` (an earlier `len`) on."""

@@ -103,6 +103,8 @@ class DeviceMemory:
 
     def allocate(self, size: int, *, label: str, space: Space = Space.HBM, align: int = 512) -> Allocation:
         """Reserve `size` bytes aligned to `align`; `LimitError` when the chip's memory is used up."""
+        if size < 0:
+            raise ValueError(f"{size} bytes for {label} cannot be reserved")
         if self.used + size > self.capacity:
             raise LimitError(
                 f"{size} bytes for {label} do not fit: {self.used} of {self.capacity} bytes are in use",
@@ -146,7 +148,7 @@ class DeviceMemory:
         info = block.info
         if block.freed:
             raise MemoryFault(f"{intent} of {size} bytes at {address:#x}: {info.label} was freed", id="memory.freed")
-        if address + size > info.end:
+        if size < 0 or address + size > info.end:
             over = address + size - info.end
             raise MemoryFault(
                 f"{intent} of {size} bytes at {address:#x} goes {over} bytes past the end of {info.label} "

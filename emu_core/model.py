@@ -17,6 +17,7 @@ import numpy as np
 
 from emu_core import codes
 from emu_core.errors import DeviceFault, InputError
+from emu_core.reports import Hazard
 from emu_core.streams import Cause, State
 from emu_core.trace import ModelPhase
 from formats.dtypes import dtype_named
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from emu_core.device import Device
     from emu_core.journal import JournalEntry
-    from emu_core.reports import Deadlock, Fault, Hazard
+    from emu_core.reports import Deadlock, Fault
     from emu_core.signals import Signal
     from emu_core.streams import Stream
     from emu_core.trace import Event
@@ -47,7 +48,7 @@ class Port:
     size: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """One execution.
 
@@ -70,6 +71,13 @@ class Result:
     started: int
     ended: int
     unwritten: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        state = "ok" if self.ok else "deadlock" if self.deadlock else f"failed: {self.faults[0].id}"
+        names = ", ".join(self.outputs) or "none"
+        return (
+            f"<Result run {self.run}: {state}, outputs {names}, {len(self.hazards)} hazards, {len(self.trace)} events>"
+        )
 
     @property
     def ok(self) -> bool:
@@ -135,13 +143,17 @@ class Model:
             stream.model_id = model_id
 
     def rings(self) -> dict[int, bytes]:
-        """Present contents of each bound ring, by stream id."""
-        return {s.id: s.queue.contents() for s in self.streams}
+        """Present contents of each bound ring, by stream id; of the calling stream for a host-scheduled model."""
+        return {s.id: s.queue.contents() for s in self._ring_streams}
+
+    @property
+    def _ring_streams(self) -> tuple[Stream, ...]:
+        return self.streams or (self.caller,)
 
     def executed(self) -> dict[int, bytes]:
         """What ran in the last execution: the ring, with the bytes that executed in each slot that was reached."""
         found = {}
-        for stream in self.streams:
+        for stream in self._ring_streams:
             raw = bytearray(stream.queue.contents())
             for slot, sqe in stream.executed.items():
                 raw[64 * slot : 64 * slot + 64] = sqe
@@ -221,6 +233,8 @@ class Model:
             deadlock = scheduler.deadlock(everything)
         faults = tuple(scheduler.faults[marks[3] :])
         failed = bool(faults) or deadlock is not None
+        unwritten = {} if failed else self._unwritten()
+        device.hazards += [self._unwritten_hazard(name, at) for name, at in unwritten.items()]
         self.state = ModelState.FAILED if failed else ModelState.READY
         phase = "failed" if failed else "end"
         device.trace.add(ModelPhase(time=device.clock.now, run=self.executions, model=self.id, phase=phase))
@@ -235,7 +249,7 @@ class Model:
             patches=device.journal.since(marks[1]),
             started=started,
             ended=device.clock.now,
-            unwritten={} if failed else self._unwritten(),
+            unwritten=unwritten,
         )
 
     def _conclude(self, first: int) -> None:
@@ -253,6 +267,19 @@ class Model:
     def _output(self, port: Port) -> Array:
         raw = self.device.memory.read(port.address, port.size)
         return np.frombuffer(raw, dtype_named(port.dtype).carrier).reshape(port.shape).copy()
+
+    def _unwritten_hazard(self, name: str, at: int) -> Hazard:
+        return Hazard(
+            "hazard.unwritten-output",
+            f"output {name} was not written completely, first at byte {at}; what was there before is returned",
+            "check which task should write it; an operator may leave parts out, such as those of empty sequences",
+            self.device.clock.now,
+            self.executions,
+            -1,
+            -1,
+            -1,
+            {"output": name, "byte": at},
+        )
 
     def _unwritten(self) -> dict[str, int]:
         found = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import inspect
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -19,19 +20,33 @@ import pluggy
 
 import formats
 from emu_core import hookspecs
+from emu_core.chips import Chip
+from emu_core.engines import Handler
 from emu_core.errors import InputError, PluginError, SqemuError
+from emu_core.kernels import AicpuKernelSpec, KernelSpec
+from emu_core.operators import OperatorSpec
 from emu_core.policies import CORE_POLICIES, PolicySpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from emu_core.chips import Chip
-    from emu_core.kernels import AicpuKernelSpec, KernelSpec
-    from emu_core.operators import OperatorSpec
+    from collections.abc import Callable, Iterable, Iterator
 
 GROUP = "sqemu.plugins"
+GIVEN = "given by the caller"
 
 T = TypeVar("T")
+
+_RECORDS: Mapping[str, tuple[type, str]] = MappingProxyType(
+    {
+        "sqemu_chips": (Chip, "name"),
+        "sqemu_structs": (formats.CStruct, "struct_name"),
+        "sqemu_policies": (PolicySpec, "name"),
+        "sqemu_operators": (OperatorSpec, "type"),
+        "sqemu_kernels": (KernelSpec, "name"),
+        "sqemu_aicpu_kernels": (AicpuKernelSpec, "function"),
+        "sqemu_engines": (Handler, "kind"),
+    }
+)
+"""What each collecting hook gives a sequence of, and the attribute that names one."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +63,13 @@ class PluginHost:
     """Plugins of one process or one device; plain object, any number may exist.
 
     Args:
-        plugins: extra plugin objects or modules, registered after the installed ones.
+        plugins: extra plugin objects or modules, registered after the installed ones. A broken one is an error, since
+            somebody asked for it.
         entry_points: whether to load the installed ones.
         without: names of installed plugins to leave out.
+
+    Raises:
+        PluginError: a plugin that was given is not valid (`plugin.invalid`), or raised in a hook (`plugin.raised`).
     """
 
     def __init__(
@@ -62,9 +81,14 @@ class PluginHost:
         self._skipped = frozenset(without)
         if entry_points:
             self._load_installed()
+            self._check_skipped()
         for plugin in plugins:
             name = str(getattr(plugin, "__name__", type(plugin).__name__))
-            self._register(plugin, self._free_name(name), "given by the caller")
+            self._register(plugin, self._free_name(name), GIVEN)
+            if not self._found[-1].broken and not self._found[-1].hooks:
+                raise PluginError("has no hook of sqemu", id="plugin.invalid", where=f"plugin {self._found[-1].name}")
+            if self._found[-1].broken:
+                raise PluginError(self._found[-1].broken, id="plugin.invalid", where=f"plugin {self._found[-1].name}")
 
     def _load_installed(self) -> None:
         for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda e: e.name):
@@ -78,6 +102,14 @@ class PluginHost:
                 self._found.append(PluginInfo(name, origin, broken=f"import failed: {_reason(error)}"))
                 continue
             self._register(plugin, name, origin)
+
+    def _check_skipped(self) -> None:
+        unknown = sorted(self._skipped - {e.name for e in importlib.metadata.entry_points(group=GROUP)})
+        if unknown:
+            known = ", ".join(p.name for p in self._found)
+            raise PluginError(
+                f"there is no plugin {unknown[0]!r} to leave out", id="plugin.unknown", remedy=f"installed: {known}"
+            )
 
     def _free_name(self, name: str) -> str:
         """`name`, with a number behind it when it is taken: several objects of one class are several plugins."""
@@ -105,6 +137,11 @@ class PluginHost:
         return tuple(self._found)
 
     def _break(self, name: str, error: Exception) -> None:
+        """Mark an installed plugin as broken; one that was given by the caller ends with an error."""
+        if any(p.name == name and p.origin == GIVEN for p in self._found):
+            raise PluginError(
+                f"raised {_reason(error)}", id="plugin.raised", where=f"plugin {name}", remedy="repair the plugin"
+            ) from error
         self._found = [
             PluginInfo(p.name, p.origin, p.hooks, _reason(error)) if p.name == name and not p.broken else p
             for p in self._found
@@ -119,12 +156,13 @@ class PluginHost:
         """(plugin name, result) of each implementation; one that raises is marked broken and left out."""
         for name, function, wanted in list(self._impls(hook)):
             try:
-                result = function(**{w: arguments[w] for w in wanted if w in arguments})
-                yield name, list(result) if not isinstance(result, dict | MappingProxyType) else result
+                result = _checked(hook, function(**{w: arguments[w] for w in wanted if w in arguments}))
             except SqemuError:
                 raise
             except Exception as error:  # noqa: BLE001 - isolate the plugin, keep the rest
                 self._break(name, error)
+            else:
+                yield name, result
 
     def first(self, hook: str, **arguments: object) -> Any:  # noqa: ANN401 - the hook's own result
         """First result that is not None; `PluginError` when no plugin answers. Errors of the plugin pass through."""
@@ -143,12 +181,8 @@ class PluginHost:
         found: dict[str, T] = {}
         owner: dict[str, str] = {}
         for name, items in self.each(hook, **arguments):
-            try:
-                keyed = [(key(item), item) for item in items]
-            except AttributeError as error:
-                self._break(name, error)
-                continue
-            for at, item in keyed:
+            for item in items:
+                at = key(item)
                 if at in found:
                     raise PluginError(
                         f"{what} {at!r} comes from both {owner[at]} and {name}",
@@ -216,3 +250,20 @@ class PluginHost:
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def _checked(hook: str, result: Any) -> Any:  # noqa: ANN401 - whatever a plugin gives
+    """The result of a collecting hook as a list of its records, or as a mapping of texts; TypeError otherwise."""
+    if hook == "sqemu_explanations":
+        if not isinstance(result, Mapping) or any(type(x) is not str for pair in result.items() for x in pair):
+            raise TypeError(f"{hook} must give a mapping of text to text, not {type(result).__name__}")
+        return result
+    record, named_by = _RECORDS[hook]
+    items = list(result)
+    for item in items:
+        if not isinstance(item, record):
+            raise TypeError(f"{hook} must give {record.__name__} records, not {type(item).__name__}")
+        name = getattr(item, named_by)
+        if not isinstance(name, str):
+            raise TypeError(f"{hook}: the {named_by} of a {record.__name__} must be text, not {type(name).__name__}")
+    return items

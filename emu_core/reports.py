@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+def _of(node: str) -> str:
+    return f" of {node}" if node else ""
+
+
 @dataclass(frozen=True)
 class Fault:
     """A task that failed.
@@ -23,6 +27,7 @@ class Fault:
         time: virtual nanoseconds. `run`: execution of the model, from 1.
         stream, slot, task, kind, engine: where.
         consequences: what stopped because of it, one sentence each.
+        node: graph node of the task, empty when it has none.
     """
 
     id: str
@@ -39,11 +44,12 @@ class Fault:
     engine: str
     remedy: str = ""
     consequences: tuple[str, ...] = ()
+    node: str = ""
 
     def text(self) -> str:
         """The fault in words, cause first, consequences indented below."""
         head = (
-            f"fault {self.id}: stream {self.stream} task {self.task} ({self.kind}, {self.engine}): {self.what} "
+            f"fault {self.id}: stream {self.stream} task {self.task} ({self.kind}{_of(self.node)}): {self.what} "
             f"[TS {self.ts_code:#x} {ts_name(self.ts_code)}, ACL {self.acl_code}] at {self.time} ns"
         )
         tail = [f"  then: {line}" for line in self.consequences]
@@ -63,10 +69,14 @@ class Hazard:
     slot: int
     task: int
     detail: Mapping[str, int | str] = field(default_factory=dict)
+    kind: str = ""
+    node: str = ""
 
     def text(self) -> str:
         """The hazard in words."""
-        return f"hazard {self.id}: stream {self.stream} task {self.task}: {self.what} at {self.time} ns; {self.remedy}"
+        place = f"stream {self.stream} task {self.task} ({self.kind}{_of(self.node)}): " if self.stream >= 0 else ""
+        name = self.id if self.id.startswith("hazard.") else f"hazard {self.id}"
+        return f"{name}: {place}{self.what} at {self.time} ns; {self.remedy}"
 
 
 @dataclass(frozen=True)
@@ -81,11 +91,13 @@ class Blocked:
     signal: str
     since: int
     setter: str
+    node: str = ""
 
     def text(self) -> str:
         """One line for the deadlock report."""
         return (
-            f"stream {self.stream} ({self.name}) task {self.task} ({self.kind}) waits for {self.signal} "
+            f"stream {self.stream} ({self.name}) task {self.task} ({self.kind}{_of(self.node)}) "
+            f"waits for {self.signal} "
             f"since {self.since} ns; {self.setter}"
         )
 

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import LimitError
 from emu_core.memory import Space
+from emu_core.origin import NOWHERE
 
 if TYPE_CHECKING:
     from emu_core.memory import DeviceMemory
+    from emu_core.origin import Origin
 
 SQE_BYTES = 64
 
@@ -51,6 +53,7 @@ class SubmissionQueue:
         memory.protect(self.ring.address, self.ring.size, f"the ring of SQ {stream_id}")
         self.slot_of: dict[int, int] = {}
         self.task_at: dict[int, int] = {}
+        self.origin_at: dict[int, Origin] = {}
         self._next_task = 0
 
     @property
@@ -62,8 +65,8 @@ class SubmissionQueue:
         """The task id the next submitted entry will have; ids are 16 bit and flip to 0."""
         return self._next_task
 
-    def append(self, sqe: bytes) -> int:
-        """Write `sqe` at tail, advance tail, and return the slot.
+    def append(self, sqe: bytes, origin: Origin = NOWHERE) -> int:
+        """Write `sqe` at tail, advance tail, and return the slot; `origin` is kept for messages and traces.
 
         Raises:
             LimitError: the ring is full (EE1019 for a ring bound to a model, which never wraps).
@@ -82,6 +85,7 @@ class SubmissionQueue:
         self.slot_of.pop(self.task_at.get(slot, -1), None)
         self.slot_of[task] = slot
         self.task_at[slot] = task
+        self.origin_at[slot] = origin
         self._next_task = (task + 1) & 0xFFFF
         self.tail = (slot + 1) % self.depth
         return slot

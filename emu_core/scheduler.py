@@ -7,7 +7,7 @@ pre-image of a slot that was rewritten after its fetch, else the ring (`emu_core
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from emu_core import codes
 from emu_core.engines import Run, Task, Wait
@@ -57,6 +57,7 @@ class Scheduler:
         stream.queue.head = 0
         stream.window.clear()
         stream.executed.clear()
+        stream.last_wait = None
         self.ring_doorbell(stream, "activate")
 
     def run_until_idle(self) -> None:
@@ -133,16 +134,13 @@ class Scheduler:
         stream.move(Cause.BLOCK)
         stream.waits_for = signal
         stream.waits_since = device.clock.now
+        stream.last_wait = task.slot
         stream.waiting = (task, handler)
         device.signals.park(signal, stream.id)
         if device.trace.wants(TaskWaits):
             device.trace.add(
                 TaskWaits(
-                    time=device.clock.now,
-                    run=task.run,
-                    stream=stream.id,
-                    slot=task.slot,
-                    task=task.task_id,
+                    **_place(task),
                     kind=handler.kind,
                     signal=str(signal),
                 )
@@ -175,11 +173,7 @@ class Scheduler:
         if device.trace.wants(TaskStarted):
             device.trace.add(
                 TaskStarted(
-                    time=started,
-                    run=task.run,
-                    stream=task.stream.id,
-                    slot=task.slot,
-                    task=task.task_id,
+                    **_place(task),
                     engine=handler.engine,
                     kind=handler.kind,
                     detail=outcome.detail,
@@ -199,11 +193,7 @@ class Scheduler:
         if device.trace.wants(TaskDone):
             device.trace.add(
                 TaskDone(
-                    time=device.clock.now,
-                    run=task.run,
-                    stream=stream.id,
-                    slot=task.slot,
-                    task=task.task_id,
+                    **_place(task),
                     engine=handler.engine,
                     kind=handler.kind,
                     started=started,
@@ -267,17 +257,12 @@ class Scheduler:
         decoded = self.device.host.registry.decode(self.device.chip.family, ring)
         old = self.device.host.registry.decode(self.device.chip.family, task.sqe).values
         changed = [f.name for f in decoded.struct.fields if old.get(f.name) != decoded.values[f.name]]
-        depth = task.stream.window.depth
-        what = (
-            f"the entry in slot {task.slot} was rewritten after it was fetched ({', '.join(changed)}); "
-            f"the fetched copy runs"
-        )
-        remedy = (
-            f"put more NOPs between the wait and this entry, so that its distance exceeds the prefetch depth {depth}"
-        )
+        runs = "this is refused" if policy == "fault" else "the fetched copy runs"
+        what = f"the entry in slot {task.slot} was rewritten after it was fetched ({', '.join(changed)}); {runs}"
+        remedy, detail = _distance(task.stream, task.slot)
         if policy == "fault":
             return DeviceFault(what, ts_code=codes.SQE_ERROR, error_type=8, id="hazard.stale-prefetch", remedy=remedy)
-        self.device.hazard(task, "hazard.stale-prefetch", what, remedy, slot=task.slot, prefetch_depth=depth)
+        self.device.hazard(task, "hazard.stale-prefetch", what, remedy, **detail)
         return None
 
     def _silent_reuse(self, task: Task, patched: int) -> None:
@@ -322,17 +307,14 @@ class Scheduler:
             handler.kind if handler else "unknown",
             handler.engine if handler else "scheduler",
             fault.remedy,
+            node=task.origin.node,
         )
         self.faults.append(found)
         if device.trace.wants(FaultRaised):
             device.trace.add(
                 FaultRaised(
-                    time=found.time,
-                    run=found.run,
+                    **_place(task),
                     id=found.id,
-                    stream=stream.id,
-                    slot=task.slot,
-                    task=task.task_id,
                     ts_code=ts_code,
                     what=found.what,
                 )
@@ -395,6 +377,7 @@ class Scheduler:
                 str(s.waits_for),
                 s.waits_since,
                 self._setter(s.waits_for),
+                s.waiting[0].origin.node,
             )
             for s in streams
             if s.waiting is not None and s.waits_for is not None
@@ -441,3 +424,30 @@ def _timeout(signal: Signal, limit_ns: int) -> DeviceFault:
         id="wait.timeout",
         remedy="find the task that should have set it: sqemu run --trace shows where each stream stands",
     )
+
+
+def _place(task: Task) -> dict[str, Any]:
+    """What every event about an entry says: when, and which entry."""
+    return {
+        "time": task.device.clock.now,
+        "run": task.run,
+        "stream": task.stream.id,
+        "slot": task.slot,
+        "task": task.task_id,
+        "node": task.origin.node,
+        "model_task": task.origin.model_task,
+    }
+
+
+def _distance(stream: Stream, slot: int) -> tuple[str, dict[str, int]]:
+    """How far `slot` lies past the wait at which the stream was held, what is missing, and both as numbers."""
+    depth = stream.window.depth
+    if stream.last_wait is None or stream.last_wait >= slot:
+        return "rewrite the entry before it is fetched", {"slot": slot, "prefetch_depth": depth}
+    distance = slot - stream.last_wait
+    missing = depth + 1 - distance
+    remedy = (
+        f"it lies {distance} entries past the wait in slot {stream.last_wait}, within the prefetch depth {depth}: put "
+        f"{missing} more NOP{'s' * (missing != 1)} in between (policy nop_count)"
+    )
+    return remedy, {"slot": slot, "prefetch_depth": depth, "distance": distance, "missing": missing}

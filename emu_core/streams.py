@@ -85,6 +85,7 @@ class Stream:
         self.model_id: int | None = None
         self.waits_for: Signal | None = None
         self.waits_since = 0
+        self.last_wait: int | None = None
         self.waiting: tuple[Task, Handler] | None = None
         self.wait_timer: int | None = None
         self.executed: dict[int, bytes] = {}

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Base of all events; `time` is in virtual nanoseconds, `run` counts executions of the model from 1."""
+    """Base of all events.
+
+    `time` is in virtual nanoseconds since the device was made, `run` counts executions of the model from 1. Events
+    about an entry carry its stream, slot and task id, and where it comes from: graph node and index in the task list.
+    """
 
     name: ClassVar[str] = ""
     level: ClassVar[str] = "info"
@@ -43,6 +47,8 @@ class TaskStarted(Event, frozen=True, gc=False, kw_only=True):
     stream: int
     slot: int
     task: int
+    node: str = ""
+    model_task: int = -1
     engine: str
     kind: str
     detail: str = ""
@@ -58,6 +64,8 @@ class TaskWaits(Event, frozen=True, gc=False, kw_only=True):
     stream: int
     slot: int
     task: int
+    node: str = ""
+    model_task: int = -1
     kind: str
     signal: str
 
@@ -70,6 +78,8 @@ class TaskDone(Event, frozen=True, gc=False, kw_only=True):
     stream: int
     slot: int
     task: int
+    node: str = ""
+    model_task: int = -1
     engine: str
     kind: str
     started: int
@@ -84,6 +94,8 @@ class Patched(Event, frozen=True, gc=False, kw_only=True):
     stream: int
     slot: int
     task: int
+    node: str = ""
+    model_task: int = -1
     struct: str
     field: str
     bit_offset: int
@@ -146,6 +158,8 @@ class HazardFound(Event, frozen=True, gc=False, kw_only=True):
     stream: int
     slot: int
     task: int
+    node: str = ""
+    model_task: int = -1
     what: str
     remedy: str
 
@@ -160,6 +174,8 @@ class FaultRaised(Event, frozen=True, gc=False, kw_only=True):
     stream: int
     slot: int
     task: int
+    node: str = ""
+    model_task: int = -1
     ts_code: int
     what: str
 
@@ -226,6 +242,10 @@ class Trace:
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self._records)
+
+    def clear(self) -> None:
+        """Forget every event."""
+        self._records.clear()
 
     def since(self, mark: int) -> tuple[Event, ...]:
         """Events from position `mark` (an earlier `len`) on."""

@@ -220,9 +220,10 @@ class FieldAccess:
         if len(self.parts) == 1 and not self._signed and sys.byteorder == "little":
             p = self.parts[0]
             if not (size % p.size or len(view) % p.size or p.byte % p.size):
-                words = view.cast(_CODES[p.size])
+                # One item per record: the word that holds the field.
+                cells = view.cast(_CODES[p.size])[p.byte // p.size :: size // p.size]
                 whole = p.mask == (1 << 8 * p.size) - 1
-                return (_bound_word if whole else _bound_bits)(words, size // p.size, p, self)
+                return (_bound_word if whole else _bound_bits)(cells, p, self)
         return BoundField(lambda i: self.read(view, i), lambda i, x: self.patch(view, i, x))
 
 
@@ -230,39 +231,32 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - what parse gives
     return tuple(value) if isinstance(value, list) else value
 
 
-def _bound_word(words: memoryview[int], step: int, p: Piece, access: FieldAccess) -> BoundField:
-    first = p.byte // p.size
-
-    def read(i: int) -> int:
-        return words[i * step + first]
-
+def _bound_word(cells: memoryview[int], _piece: Piece, access: FieldAccess) -> BoundField:
     def patch(i: int, x: int) -> int:
-        k = i * step + first
-        old = words[k]
+        old = cells[i]
         try:
-            words[k] = x
+            cells[i] = x
         except (ValueError, TypeError):
-            words[k] = access.checked(x)
+            cells[i] = access.checked(x)
         return old
 
-    return BoundField(read, patch)
+    return BoundField(cells.__getitem__, patch)
 
 
-def _bound_bits(words: memoryview[int], step: int, p: Piece, access: FieldAccess) -> BoundField:
-    first, shift, mask, hole = p.byte // p.size, p.shift, p.mask, ~(p.mask << p.shift)
+def _bound_bits(cells: memoryview[int], p: Piece, access: FieldAccess) -> BoundField:
+    shift, mask, hole = p.shift, p.mask, ~(p.mask << p.shift)
 
     def read(i: int) -> int:
-        return words[i * step + first] >> shift & mask
+        return cells[i] >> shift & mask
 
     def patch(i: int, x: int) -> int:
         try:
-            fits = x == x & mask
+            if x != x & mask:
+                x = access.checked(x)
         except TypeError:
-            fits = False
-        value = x if fits else access.checked(x)
-        k = i * step + first
-        word = words[k]
-        words[k] = word & hole | value << shift
+            x = access.checked(x)
+        word = cells[i]
+        cells[i] = word & hole | x << shift
         return word >> shift & mask
 
     return BoundField(read, patch)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,9 +20,13 @@ from formats.enums import enum_of
 from formats.errors import FormatError
 from formats.fields import Field, Joined, joined_pairs, layout
 from formats.meanings import MEANINGS, UNITS
+from formats.parsing import Parser
 
 if TYPE_CHECKING:
     from typing import IO
+
+    import numpy as np
+    import numpy.typing as npt
 
     from formats.buffers import Buffer
     from formats.view import View
@@ -74,9 +77,9 @@ class CStruct(_Base):
         self.size = self._checked_size()
         self.by_name: dict[str, Field] = {f.name: f for f in self.fields}
         self.joined: dict[str, Joined] = {j.name: j for j in joined_pairs(self.fields)}
-        # Rows of plain numbers, so that parse and build look nothing up.
+        self._stray = sum(((1 << f.bits) - 1) << f.offset for f in self.fields if f.reserved)
+        # Rows of plain numbers, so that build looks nothing up.
         self._scalars = {f.name: (*f.limits, (1 << f.width) - 1, f.offset) for f in self.fields if f.count is None}
-        self._plan = [(f.name, f.offset, (1 << f.width) - 1, f.count, f.width, f.kind == "int") for f in self.fields]
 
     def _checked_size(self) -> int:
         end = 0
@@ -99,6 +102,10 @@ class CStruct(_Base):
         """The fields that are not reserved."""
         return tuple(f for f in self.fields if not f.reserved)
 
+    def has_stray_bits(self, data: bytes) -> bool:
+        """Whether a reserved bit of a whole record is not 0."""
+        return bool(int.from_bytes(data, "little") & self._stray)
+
     # -- construct ------------------------------------------------------------------------------
 
     def _parse(self, stream: IO[bytes], context: object, path: str) -> construct.Container[Any]:  # noqa: ARG002 - construct's signature
@@ -117,6 +124,8 @@ class CStruct(_Base):
         Raises:
             FormatError: fewer than `size` bytes (id `format.size`).
         """
+        if type(data) is bytes and len(data) == self.size:
+            return self._values(data)
         view = flat(data)
         if len(view) < self.size:
             what = f"needs {self.size} bytes, got {len(view)}"
@@ -141,17 +150,13 @@ class CStruct(_Base):
 
     # -- values ---------------------------------------------------------------------------------
 
+    @cached_property
+    def _parser(self) -> Parser:
+        return Parser(self.fields, self.size)
+
     def _values(self, data: bytes) -> construct.Container[Any]:
-        whole = int.from_bytes(data, "little")
-        values: construct.Container[Any] = construct.Container()
-        for name, offset, mask, count, width, signed in self._plan:
-            if count is not None:
-                cells = [(whole >> (offset + k * width)) & mask for k in range(count)]
-                values[name] = [_signed(x, width) for x in cells] if signed else cells
-            else:
-                x = (whole >> offset) & mask
-                values[name] = _signed(x, width) if signed else x
-        return values
+        parser = self._parser
+        return construct.Container(zip(parser.names, parser.values(data), strict=True))
 
     def _bytes(self, obj: Mapping[str, Any]) -> bytes:
         if not isinstance(obj, Mapping):
@@ -224,6 +229,26 @@ class CStruct(_Base):
 
         return View(self, buffer)
 
+    def encode_columns(self, columns: Mapping[str, npt.ArrayLike], count: int) -> npt.NDArray[np.uint8]:
+        """Many records at once: the inverse of :meth:`view`.
+
+        Args:
+            columns: by field or joined name, integers of shape (count,), (count, elements) for an array
+                field, or a scalar for all records; fields that are not named are 0.
+            count: number of records.
+
+        Returns:
+            The bytes, shape (count, size), uint8; `.tobytes()` gives them in one piece.
+
+        Raises:
+            FormatError: unknown name (id `format.unknown-field`), a value that does not fit or is not an
+                integer (`format.range`), a column of another shape (`format.count`), a negative count
+                (`format.index`).
+        """
+        from formats.columns import encode_columns  # noqa: PLC0415 - numpy is loaded only by those who use columns
+
+        return encode_columns(self, columns, count)
+
     def field(self, name: str) -> FieldAccess:
         """Read and patch one field (or joined value) in place.
 
@@ -244,10 +269,6 @@ class CStruct(_Base):
     def codec(self) -> Codec:
         """Generated scalar parse and build of the named fields; see :class:`formats.codec.Codec`."""
         return Codec(self)
-
-
-def _signed(value: int, width: int) -> int:
-    return value - (1 << width) if value >> (width - 1) else value
 
 
 def _integer(value: object, field: Field | Joined, where: str) -> int:
@@ -275,23 +296,19 @@ def define(
     """A struct from its text table (:mod:`formats.fields`), with meanings, units and enums filled in.
 
     The meaning of a field is the one in the table, else in `meanings`, else that of
-    :mod:`formats.meanings`, else `not documented`; `enums` names tables of :mod:`formats.enums`.
+    :mod:`formats.meanings`, else `not documented`; `enums` names tables of :mod:`formats.enums`
+    (an empty name for none).
 
     Raises:
         FormatError: the table is wrong or is not `size` bytes long (id `format.table`).
     """
     own, named = meanings or {}, enums or {}
-    fields = tuple(
-        f
-        if f.reserved
-        else replace(
-            f,
-            meaning=f.meaning or own.get(f.name) or MEANINGS.get(f.name, "not documented"),
-            unit=f.unit or UNITS.get(f.name, ""),
-            enum=named.get(f.name) or enum_of(family, f.name),
-        )
-        for f in layout(*tables)
-    )
+
+    def details(name: str, written: str) -> tuple[str, str, str]:
+        meaning = written or own.get(name) or MEANINGS.get(name, "not documented")
+        return meaning, UNITS.get(name, ""), named[name] if name in named else enum_of(family, name)
+
+    fields = layout(*tables, details=details)
     struct = CStruct(family, struct_name, fields, note=note, sqe_type=sqe_type, match=match)
     if struct.size != size:
         raise FormatError(f"the table has {struct.size} bytes, not {size}", id="format.table", where=struct_name)

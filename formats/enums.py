@@ -81,6 +81,55 @@ ERROR_BITS = {
 }  # fmt: skip
 BIZ_BITS = {0: "DATA_DUMP", 1: "BIU_PROFILING", 2: "L2_CACHE_PROFILING"}
 
+ERROR_BITS_V200 = {**ERROR_BITS, 1: "BUS_ERROR"}
+FEATURE_BITS = {**BIZ_BITS, 3: "DATA_CACHE_LOCK"}
+FUSION_BITS = {0: "HOST_COMMUNICATION_CPU", 1: "AICPU", 2: "AI_CORE", 3: "CCU_DIE_0", 4: "CCU_DIE_1"}
+DSA_PARAMETER_BITS = {0: "RATIO", 1: "MIN", 2: "MAX", 3: "MEAN", 4: "STANDARD_DEVIATION", 5: "SEED", 6: "NUMBER"}
+FFTS_SUB_TYPES = {6: "MIX_AIC", 7: "MIX_AIV", 0xA: "DATA_CACHE_LOCK", 0x5A: "HCCL", 0x5B: "HCCL"}
+CONTEXT_TYPES = {
+    0: "AI_CORE", 1: "AI_VECTOR", 3: "NOTIFY_WAIT", 4: "NOTIFY_RECORD", 5: "WRITE_VALUE", 6: "MIX_AIC", 7: "MIX_AIV",
+    8: "SDMA", 9: "CACHE_FLUSH", 0xA: "CACHE_INVALIDATE", 0xB: "CACHE_WRITE_BACK", 0xC: "AICPU",
+    0x10D: "CONDITION_SWITCH", 0x20D: "CASE_SWITCH", 0x300: "AT_START", 0x400: "AT_END", 0x500: "LABEL",
+    0x600: "PERSISTENT_CACHE", 0x700: "DSA", 0x805: "RDMA_WRITE_VALUE",
+}  # fmt: skip
+COMPARISONS = {0: "EQUAL", 1: "NOT_EQUAL", 2: "GREATER", 3: "GREATER_OR_EQUAL", 4: "LESS", 5: "LESS_OR_EQUAL"}
+WAIT_MODES = {0: "LESS", 1: "EQUAL", 2: "GREATER", 3: "GREATER_OR_EQUAL"}
+RECORD_MODES = {0: "STORE", 1: "ADD", 2: "SET_BITS", 4: "CLEAR_BITS"}
+NOTIFY_USES = {
+    0: "NOTIFY_RECORD", 1: "NOTIFY_WAIT", 2: "COUNT_NOTIFY_RECORD", 3: "COUNT_NOTIFY_WAIT", 4: "EVENT_RECORD",
+    5: "EVENT_WAIT", 6: "COUNT_EVENT_RECORD", 7: "COUNT_EVENT_WAIT", 8: "EVENT_RESET", 9: "COUNT_EVENT_RESET",
+    10: "MODEL_SERIAL_WAIT",
+}  # fmt: skip
+CMO_TYPES = {0: "BARRIER", 1: "INVALIDATE", 2: "PREFETCH", 3: "WRITE_BACK"}
+DSA_FUNCTIONS = {0: "DROP_OUT_BIT_MASK", 1: "UNIFORM", 2: "NORMAL", 3: "TRUNCATED_NORMAL"}
+DSA_TYPES = {0: "INT32", 1: "INT64", 2: "UINT32", 3: "UINT64", 4: "BF16", 5: "FP16", 6: "FP32"}
+STRIDES = {0: "LINEAR", 1: "STRIDED", 2: "TWO_DIMENSIONAL"}
+MODEL_OPERATIONS = {
+    0: "ADD_STREAM", 1: "DELETE_STREAM", 2: "LOAD_COMPLETE", 3: "DESTROY", 4: "PRE_PROCESS", 5: "STREAM_LOAD_COMPLETE",
+    6: "ABORT",
+}  # fmt: skip
+EXECUTORS = {1: "TS", 2: "AICPU", 3: "RESERVED", 5: "CAPTURE"}
+COMMON_COMMANDS = {0: "STREAM_CLEAR", 1: "NOTIFY_RESET"}
+SUB_TYPES_ARCH5162 = {
+    1: "MODEL_EXECUTE", 2: "STREAM_SWITCH_EX", 3: "STREAM_ACTIVE", 4: "LABEL_SWITCH", 5: "LABEL_SET",
+    19: "UPDATE_ADDRESS", 20: "MEMCPY", 21: "MEMSET", 22: "AICPU", 23: "DUMP", 24: "CALLBACK", 25: "MODEL_MAINTENANCE",
+    30: "MEMORY", 31: "NOTIFY_ID",
+    40: "RESUME_OR_FAIL", 41: "RESUME_OR_FAIL", 42: "RESUME_OR_FAIL", 43: "RESUME_OR_FAIL",
+    50: "PROFILING", 51: "PROFILING", 255: "NONE",
+}  # fmt: skip
+_SDMA_TYPES = {
+    0: "INT8", 1: "INT16", 2: "INT32", 3: "UINT8", 4: "UINT16", 5: "UINT32", 6: "FP16", 7: "FP32", 8: "BF16",
+}  # fmt: skip
+_SDMA_OPERATIONS = {
+    0: "COPY", 1: "ADD", 2: "MAX", 3: "MIN", 4: "EQUAL", 5: "MEMSET", 6: "CACHE_PREFETCH", 7: "CACHE_WRITE_BACK",
+    8: "CACHE_INVALIDATE", 9: "CACHE_FLUSH",
+}  # fmt: skip
+SDMA_OPCODES = {
+    kind << 4 | operation: name if operation in {0, *range(5, 10)} and not kind else f"{name}_{of}"
+    for kind, of in _SDMA_TYPES.items()
+    for operation, name in _SDMA_OPERATIONS.items()
+}
+
 ENUMS: Mapping[str, Mapping[int, str]] = MappingProxyType({
     "sqe_type_v100": SQE_TYPES_V100,
     "sqe_type_v200": SQE_TYPES_V200,
@@ -97,11 +146,30 @@ ENUMS: Mapping[str, Mapping[int, str]] = MappingProxyType({
     "mix_type": MIX_TYPES,
     "core_type": CORE_TYPES,
     "error_type": ERROR_BITS,
+    "error_type_v200": ERROR_BITS_V200,
     "biz_flags": BIZ_BITS,
+    "feature_flag": FEATURE_BITS,
+    "fusion_parts": FUSION_BITS,
+    "dsa_parameters": DSA_PARAMETER_BITS,
+    "ffts_sub_type": FFTS_SUB_TYPES,
+    "context_type": CONTEXT_TYPES,
+    "condition": COMPARISONS,
+    "wait_mode": WAIT_MODES,
+    "record_mode": RECORD_MODES,
+    "notify_use": NOTIFY_USES,
+    "cmo_type": CMO_TYPES,
+    "dsa_function": DSA_FUNCTIONS,
+    "dsa_type": DSA_TYPES,
+    "stride": STRIDES,
+    "model_operation": MODEL_OPERATIONS,
+    "executor": EXECUTORS,
+    "common_cmd": COMMON_COMMANDS,
+    "sub_type_arch5162": SUB_TYPES_ARCH5162,
+    "sdma_opcode": SDMA_OPCODES,
 })  # fmt: skip
 """Every table by name; `Field.enum` is one of these names."""
 
-FLAGS = frozenset({"error_type", "biz_flags"})
+FLAGS = frozenset({"error_type", "error_type_v200", "biz_flags", "feature_flag", "fusion_parts", "dsa_parameters"})
 """Tables that name bits, not values."""
 
 _BY_FIELD = {
@@ -117,7 +185,23 @@ _BY_FIELD = {
     "mix_type": "mix_type",
     "error_type": "error_type",
     "biz_flags": "biz_flags",
+    "feature_flag": "feature_flag",
+    "context_type": "context_type",
+    "condition": "condition",
+    "wait_mode_bit": "wait_mode",
+    "record_mode_bit": "record_mode",
+    "cmo_type": "cmo_type",
+    "function_type": "dsa_function",
+    "data_type": "dsa_type",
+    "param_addr_val_bitmap": "dsa_parameters",
+    "stride": "stride",
+    "executor_flag": "executor",
+    "opcode": "sdma_opcode",
+    "sqe_sub_type": "sub_type_arch5162",
+    "aw_size": "awsize",
+    "ar_size": "awsize",
 }
+_BY_FIELD_V200 = {**_BY_FIELD, "error_type": "error_type_v200"}
 _SQE_TYPE = {
     "v100": "sqe_type_v100",
     "v200": "sqe_type_v200",
@@ -131,7 +215,9 @@ def enum_of(family: str, field: str) -> str:
     """Name of the table of a field of that name in that family, or an empty string."""
     if family not in _SQE_TYPE:
         return ""
-    return _SQE_TYPE[family] if field in {"type", "sqe_type"} else _BY_FIELD.get(field, "")
+    if field in {"type", "sqe_type"}:
+        return _SQE_TYPE[family]
+    return (_BY_FIELD_V200 if _SQE_TYPE[family] == "sqe_type_v200" else _BY_FIELD).get(field, "")
 
 
 def name_of(enum: str, value: int) -> str:

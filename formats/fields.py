@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from formats.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    Details: TypeAlias = Callable[[str, str], tuple[str, str, str]]
 
 Kind: TypeAlias = Literal["uint", "int", "float"]
 
@@ -139,37 +141,66 @@ def _pairs(by_name: dict[str, Field]) -> Iterator[Joined]:
                 yield Joined(base, low, high)
 
 
-def layout(*parts: str) -> tuple[Field, ...]:
+def layout(*parts: str, details: Details | None = None) -> tuple[Field, ...]:
     """The fields of a table written in the text form above; several parts follow each other.
+
+    `details` gives (meaning, unit, enum) of a named field from its name and the meaning in the table.
 
     Raises:
         FormatError: a line cannot be read, an `@` mark is not at the running offset, a name occurs
             twice, or a meaning stands on a line that does not have exactly one named field (id `format.table`).
     """
-    fields: list[Field] = []
+    reader = _Reader(details or _as_written)
     for part in parts:
         for line in part.splitlines():
             if line.strip():
-                _add_line(fields, line)
-    names = [f.name for f in fields]
-    twice = sorted({n for n in names if names.count(n) > 1})
-    if twice:
+                reader.add(line)
+    names = [f.name for f in reader.fields]
+    if len(set(names)) != len(names):
+        twice = sorted({n for n in names if names.count(n) > 1})
         raise FormatError(f"field {', '.join(twice)} is in the table twice", id="format.table")
-    return tuple(fields)
+    return tuple(reader.fields)
 
 
-def _add_line(fields: list[Field], line: str) -> None:
-    table, _, meaning = (piece.strip() for piece in line.partition("|"))
-    items = [_ITEM.fullmatch(word) or word for word in table.split()]
-    named = sum(isinstance(item, re.Match) and item["name"] != "-" for item in items)
-    if meaning and named != 1:
-        raise FormatError("a meaning needs exactly one named field on its line", id="format.table", where=line.strip())
-    for item in items:
-        offset = fields[-1].end if fields else 0
-        if isinstance(item, str):
-            _check_mark(item, offset, line)
+def _as_written(_name: str, meaning: str) -> tuple[str, str, str]:
+    return meaning, "", ""
+
+
+class _Reader:
+    """Reads lines of a table; keeps the running offset and the number of reserved fields so far."""
+
+    def __init__(self, details: Details) -> None:
+        self.fields: list[Field] = []
+        self._details = details
+        self._offset = 0
+        self._reserved = 0
+
+    def add(self, line: str) -> None:
+        """Add the fields of one line."""
+        table, bar, meaning = line.partition("|")
+        words = table.split()
+        if bar and sum(word[0] not in "-@" for word in words) != 1:
+            what = "a meaning needs exactly one named field on its line"
+            raise FormatError(what, id="format.table", where=line.strip())
+        for word in words:
+            item = _ITEM.fullmatch(word)
+            if item is None:
+                _check_mark(word, self._offset, line)
+            else:
+                self._add_field(item, meaning.strip())
+
+    def _add_field(self, item: re.Match[str], written: str) -> None:
+        name, kind, width, count = item.groups()
+        reserved = name == "-"
+        if reserved:
+            name, meaning, unit, enum = f"reserved_{self._reserved}", "reserved, written 0", "", ""
+            self._reserved += 1
         else:
-            fields.append(_field(item, offset, sum(f.reserved for f in fields), meaning))
+            meaning, unit, enum = self._details(name, written)
+        number = int(count) if count else None
+        field = Field(name, self._offset, int(width), number, _KINDS[kind], enum, unit, meaning, reserved)
+        self.fields.append(field)
+        self._offset += field.width * (number or 1)
 
 
 def _check_mark(word: str, offset: int, line: str) -> None:
@@ -180,16 +211,3 @@ def _check_mark(word: str, offset: int, line: str) -> None:
         raise FormatError(
             f"{word} stands at byte {offset // 8}, bit {offset % 8}", id="format.table", where=line.strip()
         )
-
-
-def _field(item: re.Match[str], offset: int, reserved_before: int, meaning: str) -> Field:
-    reserved = item["name"] == "-"
-    return Field(
-        name=f"reserved_{reserved_before}" if reserved else item["name"],
-        offset=offset,
-        width=int(item["width"]),
-        count=int(item["count"]) if item["count"] else None,
-        kind=_KINDS[item["kind"]],
-        meaning="reserved, written 0" if reserved else meaning,
-        reserved=reserved,
-    )

@@ -1,123 +1,79 @@
-"""The registry of layouts: family -> name -> struct, and which struct the 64 bytes of an SQE are.
+"""The registry of layouts: family -> name -> struct, and which struct the bytes of an entry are.
 
 An immutable :class:`Registry` answers; `extend` makes a new one, so a plugin can add layouts
-without touching anybody else's.
+without touching anybody else's. Families given as loaders are imported when they are first asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import construct
+from typing import TYPE_CHECKING, TypeAlias
 
 from formats.buffers import flat
-from formats.enums import name_of
+from formats.decoded import Decoded, decode_as
 from formats.errors import FormatError
+from formats.guess import FamilyGuess, guess_family
+from formats.raw import CONTEXT_SIZE, SQE_SIZE
+from formats.rules import Rules
+from formats.stream import decode_stream
+from formats.unit import SqeUnit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import IO
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from formats.buffers import Buffer
     from formats.cstruct import CStruct
 
-    _UnitBase: TypeAlias = construct.Construct["Decoded", "Decoded | Mapping[str, Any]"]
-else:
-    _UnitBase = construct.Construct
-
-SQE_SIZE = 64
-"""Bytes of one submission queue entry, in every family."""
+    Loader: TypeAlias = Callable[[], Iterable[CStruct]]
 
 INHERITS: Mapping[str, str] = MappingProxyType({"v201": "v200", "arch9201": "v200"})
 """Families that list only what differs from another one."""
 
 _GENERIC = "CommonSqe"
+_GENERIC_CONTEXT = "FftsPlusComCtx"
+_NO_LOADERS: Mapping[str, Loader] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Decoded:
-    """One SQE and what it was taken for.
-
-    Attributes:
-        struct: layout used.
-        values: all fields, as `struct.parse` gives them.
-        offset: where the 64 bytes were, in the caller's terms.
-        guessed: the layout is a generic one, because no layout for exactly this kind is known.
-        notes: remarks for a reader: why it was guessed, reserved bits that are set.
-    """
-
-    struct: CStruct
-    values: Mapping[str, Any]
-    offset: int = 0
-    guessed: bool = False
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """One struct and the bits by which an SQE is recognised as it."""
-
-    struct: CStruct
-    tests: tuple[tuple[int, int, frozenset[int]], ...]
-
-    def holds(self, whole: int) -> bool:
-        return all(whole >> offset & mask in values for offset, mask, values in self.tests)
-
-
-def _rule(struct: CStruct) -> _Rule:
-    tests = []
-    for name, values in struct.match.items():
-        f = struct.by_name.get(name)
-        if f is None or f.count is not None:
-            raise FormatError(
-                f"match names {name!r}, which is not a scalar field", id="format.table", where=struct.struct_name
-            )
-        tests.append((f.offset, (1 << f.width) - 1, frozenset(values)))
-    return _Rule(struct, tuple(tests))
-
-
-@dataclass(frozen=True)
 class Registry:
     """An immutable set of structs.
 
-    Attributes:
-        structs: all of them, in registration order.
+    Args:
+        structs: layouts to hold.
+        loaders: by family, a function that gives the layouts of that family when they are first needed.
 
     Raises:
-        FormatError: two structs of one family share a name (id `format.struct-clash`).
+        FormatError: two structs of one family share a name (id `format.struct-clash`), or a rule names a
+            field that does not exist (`format.table`).
     """
 
-    structs: tuple[CStruct, ...] = ()
-    _table: dict[str, dict[str, CStruct]] = field(init=False, repr=False, compare=False, default_factory=dict)
-    _rules: dict[str, tuple[_Rule, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    def __init__(self, structs: Iterable[CStruct] = (), *, loaders: Mapping[str, Loader] = _NO_LOADERS) -> None:
+        self._added = tuple(structs)
+        self._loaders = loaders
+        self._families = tuple(dict.fromkeys((*loaders, *(s.family for s in self._added))))
+        self._tables: dict[str, dict[str, CStruct]] = {}
+        self._rules: dict[tuple[str, int], Rules] = {}
+        for family in dict.fromkeys(s.family for s in self._added):
+            self._rules_of(family, SQE_SIZE)
 
-    def __post_init__(self) -> None:
-        for struct in self.structs:
-            members = self._table.setdefault(struct.family, {})
-            if struct.struct_name in members:
-                raise FormatError(
-                    f"{struct.struct_name} is registered twice in family {struct.family}",
-                    id="format.struct-clash",
-                    where=f"{struct.family}.{struct.struct_name}",
-                    remedy="give the struct another name or the plugin its own family",
-                )
-            members[struct.struct_name] = struct
-        for family in self._table:
-            known = self._members(family).values()
-            rules = [_rule(s) for s in known if s.match and s.size == SQE_SIZE]
-            self._rules[family] = tuple(sorted(rules, key=lambda r: -len(r.tests)))
+    def __repr__(self) -> str:
+        return f"<Registry of {', '.join(self._families)}>"
 
-    def _members(self, family: str) -> dict[str, CStruct]:
-        parent = INHERITS.get(family)
-        return {**(self._members(parent) if parent else {}), **self._table.get(family, {})}
+    # -- look-up --------------------------------------------------------------------------------
+
+    @property
+    def structs(self) -> tuple[CStruct, ...]:
+        """All structs, family by family; loads every family."""
+        return tuple(s for family in self._families for s in self._own(family).values())
 
     @property
     def families(self) -> tuple[str, ...]:
         """Names of the families, in registration order."""
-        return tuple(self._table)
+        return self._families
+
+    @property
+    def sqe_families(self) -> tuple[str, ...]:
+        """The families that have 64-byte SQEs; loads every family."""
+        return tuple(f for f in self._families if _GENERIC in self._members(f))
 
     def names(self, family: str) -> tuple[str, ...]:
         """Struct names of a family, inherited ones included; `FormatError` for an unknown family."""
@@ -131,7 +87,7 @@ class Registry:
             FormatError: unknown family (id `format.unknown-family`) or struct (`format.unknown-struct`).
         """
         self._check_family(family)
-        found = self._table[family].get(name) or self._members(family).get(name)
+        found = self._own(family).get(name) or self._members(family).get(name)
         if found is None:
             raise FormatError(
                 f"family {family} has no struct {name!r}",
@@ -142,7 +98,29 @@ class Registry:
 
     def extend(self, structs: Iterable[CStruct]) -> Registry:
         """A new registry with `structs` added; `FormatError` (id `format.struct-clash`) if a name is taken."""
-        return Registry(self.structs + tuple(structs))
+        return Registry((*self._added, *structs), loaders=self._loaders)
+
+    def _own(self, family: str) -> dict[str, CStruct]:
+        table = self._tables.get(family)
+        if table is None:
+            loader = self._loaders.get(family)
+            table = {}
+            for struct in (*(loader() if loader else ()), *(s for s in self._added if s.family == family)):
+                _add(table, struct)
+            self._tables[family] = table
+        return table
+
+    def _members(self, family: str) -> dict[str, CStruct]:
+        parent = INHERITS.get(family)
+        return {**(self._members(parent) if parent else {}), **self._own(family)}
+
+    def _check_family(self, family: str) -> None:
+        if family not in self._families:
+            raise FormatError(
+                f"unknown family {family!r}", id="format.unknown-family", remedy=f"known: {', '.join(self._families)}"
+            )
+
+    # -- decoding -------------------------------------------------------------------------------
 
     def sqe_unit(self, family: str) -> SqeUnit:
         """The construct object that reads and writes any SQE of `family`."""
@@ -160,86 +138,72 @@ class Registry:
         if len(entry) != SQE_SIZE:
             what = f"an SQE has {SQE_SIZE} bytes, got {len(entry)}"
             raise FormatError(what, id="format.size", where=family, offset=offset)
-        generic = self._generic(family)
-        whole = int.from_bytes(entry, "little")
-        struct = next((rule.struct for rule in self._rules[family] if rule.holds(whole)), generic)
-        values = struct.parse(entry)
-        doubts = _doubts(struct, generic, values)
-        return Decoded(struct, values, offset, bool(doubts), (*doubts, *_stray_bits(struct, values)))
+        generic = self.generic(family)
+        struct = self._rules_of(family, SQE_SIZE).find(entry) or generic
+        return decode_as(struct, generic, entry, offset)
 
-    def _generic(self, family: str) -> CStruct:
+    def decode_stream(self, family: str, data: Buffer, *, offset: int = 0) -> Iterator[Decoded]:
+        """The SQEs that follow each other in `data`, tasks of several units as one record each.
+
+        Args:
+            family: family of the SQEs.
+            data: any number of bytes; read lazily, in linear time.
+            offset: added to every `Decoded.offset`.
+
+        Bad content never raises: what cannot be read is shown raw, with notes.
+
+        Raises:
+            FormatError: a family without SQEs (id `format.unknown-family`), no buffer (`format.type`).
+        """
+        self.generic(family)
+        return decode_stream(self, family, flat(data), offset)
+
+    def decode_context(self, data: Buffer, *, offset: int = 0, family: str = "v100") -> Decoded:
+        """The FFTS+ context in exactly 128 bytes, by its context type (`reference/sqe_formats.md` 5).
+
+        Raises:
+            FormatError: not 128 bytes (id `format.size`), or a family without contexts (`format.unknown-family`).
+        """
+        entry = bytes(flat(data))
+        if len(entry) != CONTEXT_SIZE:
+            what = f"a context has {CONTEXT_SIZE} bytes, got {len(entry)}"
+            raise FormatError(what, id="format.size", where=family, offset=offset)
+        self._check_family(family)
+        generic = self._members(family).get(_GENERIC_CONTEXT)
+        if generic is None:
+            raise FormatError(f"family {family} has no contexts", id="format.unknown-family", remedy="use v100")
+        struct = self._rules_of(family, CONTEXT_SIZE).find(entry) or generic
+        return decode_as(struct, generic, entry, offset)
+
+    def guess_family(self, data: Buffer) -> FamilyGuess:
+        """The most plausible family of the SQEs in `data`; see :mod:`formats.guess`."""
+        return guess_family(self, flat(data))
+
+    def generic(self, family: str) -> CStruct:
+        """The layout of an SQE of which only the header is known; `FormatError` for a family without SQEs."""
         self._check_family(family)
         found = self._members(family).get(_GENERIC)
         if found is None:
             raise FormatError(
                 f"family {family} has no SQEs",
                 id="format.unknown-family",
-                remedy=f"use one of {', '.join(f for f in self._table if _GENERIC in self._members(f))}",
+                remedy=f"use one of {', '.join(self.sqe_families)}",
             )
         return found
 
-    def _check_family(self, family: str) -> None:
-        if family not in self._table:
-            raise FormatError(
-                f"unknown family {family!r}", id="format.unknown-family", remedy=f"known: {', '.join(self._table)}"
-            )
+    def _rules_of(self, family: str, size: int) -> Rules:
+        found = self._rules.get((family, size))
+        if found is None:
+            found = self._rules[family, size] = Rules(self._members(family).values(), size)
+        return found
 
 
-def _doubts(struct: CStruct, generic: CStruct, values: Mapping[str, Any]) -> tuple[str, ...]:
-    if struct is generic:
-        name = name_of(generic.by_name["type"].enum, values["type"]) or "not a known type"
-        return (f"type {values['type']} ({name}): no layout for this kind, words 2 to 15 are shown as they are",)
-    if any(values.get("payload", ())):
-        task = values["task_type"]
-        name = name_of(struct.by_name["task_type"].enum, task) or "not a known task type"
-        return (f"task type {task} ({name}): no layout for its payload, the words are shown as they are",)
-    return ()
-
-
-def _stray_bits(struct: CStruct, values: Mapping[str, Any]) -> tuple[str, ...]:
-    dirty = [f for f in struct.fields if f.reserved and _any_set(values[f.name])]
-    return tuple(f"reserved bits {f.place} are not 0" for f in dirty)
-
-
-def _any_set(value: int | list[int]) -> bool:
-    return any(value) if isinstance(value, list) else bool(value)
-
-
-class SqeUnit(_UnitBase):
-    """A construct object of fixed size (64 bytes) for any SQE of one family.
-
-    `parse` gives a :class:`Decoded`; `build` takes one, or a mapping whose `_struct` names the layout.
-    The layout is chosen by bits of the 64 bytes themselves, so building and sizing work too (a stock
-    `Switch` on a peeked header can do neither).
-    """
-
-    def __init__(self, registry: Registry, family: str) -> None:
-        super().__init__()
-        registry.decode(family, bytes(SQE_SIZE))
-        self.registry = registry
-        self.family = family
-
-    def _parse(self, stream: IO[bytes], context: object, path: str) -> Decoded:  # noqa: ARG002 - construct's signature
-        start = construct.stream_tell(stream, path)
-        return self.registry.decode(self.family, construct.stream_read(stream, SQE_SIZE, path), offset=start)
-
-    def _build(self, obj: Decoded | Mapping[str, Any], stream: IO[bytes], context: object, path: str) -> Any:  # noqa: ANN401, ARG002 - construct's signature
-        construct.stream_write(stream, self._bytes(obj), SQE_SIZE, path)
-        return obj
-
-    def _bytes(self, obj: Decoded | Mapping[str, Any]) -> bytes:
-        if isinstance(obj, Decoded):
-            struct, values = obj.struct, obj.values
-        elif isinstance(obj, Mapping) and isinstance(obj.get("_struct"), str):
-            struct = self.registry.get(self.family, obj["_struct"])
-            values = {name: value for name, value in obj.items() if name != "_struct"}
-        else:
-            raise FormatError(
-                "an SQE is built from a Decoded or a mapping with `_struct`", id="format.type", where=self.family
-            )
-        if struct.size != SQE_SIZE:
-            raise FormatError(f"{struct.struct_name} has {struct.size} bytes, not {SQE_SIZE}", id="format.size")
-        return struct.build(values)
-
-    def _sizeof(self, context: object, path: str) -> int:  # noqa: ARG002 - construct's signature
-        return SQE_SIZE
+def _add(table: dict[str, CStruct], struct: CStruct) -> None:
+    if struct.struct_name in table:
+        raise FormatError(
+            f"{struct.struct_name} is registered twice in family {struct.family}",
+            id="format.struct-clash",
+            where=f"{struct.family}.{struct.struct_name}",
+            remedy="give the struct another name or the plugin its own family",
+        )
+    table[struct.struct_name] = struct

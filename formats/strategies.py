@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from formats.cstruct import CStruct
     from formats.fields import Field
 
+_LONG = 256
+"""Longer runs repeat a pattern, as hypothesis limits how much it draws."""
+
 
 def records(struct: CStruct, *, reserved: bool = True) -> st.SearchStrategy[dict[str, Any]]:
     """Complete records for `struct.build`; with `reserved` off, reserved bits are left out (and so are 0)."""
@@ -22,11 +25,22 @@ def records(struct: CStruct, *, reserved: bool = True) -> st.SearchStrategy[dict
 
 def raw(struct: CStruct) -> st.SearchStrategy[bytes]:
     """Any bytes of the size of `struct`."""
-    return st.binary(min_size=struct.size, max_size=struct.size)
+    if struct.size <= 8 * _LONG:
+        return st.binary(min_size=struct.size, max_size=struct.size)
+    return st.binary(min_size=1, max_size=_LONG).map(lambda pattern: bytes(_repeated(pattern, struct.size)))
 
 
 def values(field: Field) -> st.SearchStrategy[Any]:
     """Values of one field: an int, or a list of ints."""
     low, high = field.limits
     one = st.integers(low, high)
-    return one if field.count is None else st.lists(one, min_size=field.count, max_size=field.count)
+    count = field.count
+    if count is None:
+        return one
+    if count <= _LONG:
+        return st.lists(one, min_size=count, max_size=count)
+    return st.lists(one, min_size=1, max_size=_LONG).map(lambda pattern: _repeated(pattern, count))
+
+
+def _repeated(pattern: list[int] | bytes, size: int) -> list[int]:
+    return [pattern[k % len(pattern)] for k in range(size)]

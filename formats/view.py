@@ -6,6 +6,7 @@
 | the words themselves | `v.raw` |
 | write one field | `v.set("block_dim", i, x) -> old` |
 | one record | `v[i]`, a proxy: `v[i].block_dim`, `v[i].as_dict()` |
+| all columns | `v.columns()`: fresh arrays, by name |
 | all columns of a long ring | `Window(v, 4096)`, which reuses its arrays |
 """
 
@@ -21,7 +22,7 @@ from formats.errors import FormatError
 from formats.fields import Field, Joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from formats.cstruct import CStruct
 
     Column: TypeAlias = npt.NDArray[np.integer[Any]]
+    _Scratch: TypeAlias = dict[int, npt.NDArray[np.unsignedinteger[Any]]]
+
+_BLOCK = 4096
+"""Records decoded at a time, so that scratch arrays stay in the cache."""
 
 
 class View:
@@ -89,13 +94,33 @@ class View:
         found.flags.writeable = False
         return found
 
+    def columns(self) -> dict[str, Column]:
+        """Every named scalar and joined value at once, as fresh read-only arrays by name.
+
+        Each machine word of the layout is gathered once, block by block, which is faster than one
+        `column` after the other.
+        """
+        plan = _Plan(self.struct)
+        found = {name: np.empty(len(self), kind) for name, kind in plan.types.items()}
+        scratch = plan.scratch(_BLOCK)
+        for lo in range(0, len(self), _BLOCK):
+            hi = min(lo + _BLOCK, len(self))
+            part = {name: column[lo:hi] for name, column in found.items()}
+            plan.load(self, lo, hi, part, scratch)
+            for pair in self.struct.joined.values():
+                _join(pair, part)
+        for column in found.values():
+            column.flags.writeable = False
+        return found
+
     def _word(self, byte: int, size: int) -> npt.NDArray[np.unsignedinteger[Any]]:
         return _words(self.bytes, byte, size, self.struct.size, len(self))
 
     def _scalar(self, field: Field | Joined) -> Column:
         wide = np.dtype("<u8" if field.width > 32 else "<u4")
-        found = np.zeros(len(self), wide)
-        for p in pieces(field, self.struct.size):
+        parts = pieces(field, self.struct.size)
+        found = _bits(self._word(parts[0].byte, parts[0].size), parts[0]).astype(wide)
+        for p in parts[1:]:
             found |= _bits(self._word(p.byte, p.size), p).astype(wide) << wide.type(p.up)
         return _as_signed(found, field.width) if isinstance(field, Field) and field.kind == "int" else found
 
@@ -159,18 +184,22 @@ class Window:
     """All scalar columns of up to `capacity` records at a time, decoded into arrays that are reused.
 
     `load(lo, hi)` decodes records `lo` to `hi`; `window[name]` is then the column, valid until the next
-    `load`. Each machine word of the layout is gathered once, however many fields it holds.
+    `load`. Each machine word of the layout is gathered once, however many fields it holds; values split
+    over two fields are joined when they are asked for.
     """
 
-    def __init__(self, view: View, capacity: int = 4096) -> None:
+    def __init__(self, view: View, capacity: int = _BLOCK) -> None:
         self.view = view
         self.capacity = capacity
         self.count = 0
-        scalars = [f for f in view.struct.named_fields if f.count is None and f.width <= 64]
-        shown: list[Field | Joined] = [*scalars, *view.struct.joined.values()]
-        self._columns: dict[str, Column] = {f.name: np.empty(capacity, _column_type(f)) for f in shown}
-        self._words, self._others = _plan(scalars, view.struct.size)
-        self._scratch = {size: np.empty(capacity, f"<u{size}") for size in (4, 8)}
+        self._plan = _Plan(view.struct)
+        self._columns: dict[str, Column] = {n: np.empty(capacity, kind) for n, kind in self._plan.types.items()}
+        self._scratch = self._plan.scratch(capacity)
+        self._now = self._part()
+        self._joined: set[str] = set()
+
+    def _part(self) -> dict[str, Column]:
+        return {name: column[: self.count] for name, column in self._columns.items()}
 
     def load(self, lo: int, hi: int) -> None:
         """Decode records `lo` to `hi` (exclusive), at most `capacity` of them; `FormatError` (`format.index`)."""
@@ -180,57 +209,78 @@ class Window:
                 id="format.index",
                 where=self.view.struct.struct_name,
             )
-        self.count = hi - lo
-        step = self.view.struct.size
-        for (byte, size), parts in self._words.items():
-            word = self._scratch[size][: self.count]
-            np.copyto(word, _words(self.view.bytes, lo * step + byte, size, step, self.count))
-            for name, shift, mask in parts:
-                _extract(word, shift, mask, self._columns[name][: self.count])
-        self._load_others(lo, hi)
-        self._join()
-
-    def _load_others(self, lo: int, hi: int) -> None:
-        step = self.view.struct.size
-        part = View(self.view.struct, self.view.bytes[lo * step : hi * step]) if self._others else self.view
-        for name in self._others:
-            self._columns[name][: self.count] = part.column(name)
-
-    def _join(self) -> None:
-        for pair in self.view.struct.joined.values():
-            low, high, out = (self._columns[n][: self.count] for n in (pair.low.name, pair.high.name, pair.name))
-            np.left_shift(high, out.dtype.type(pair.low.width), out=out, dtype=out.dtype)
-            np.bitwise_or(out, low, out=out)
+        if hi - lo != self.count:
+            self.count = hi - lo
+            self._now = self._part()
+        self._joined.clear()
+        self._plan.load(self.view, lo, hi, self._now, self._scratch)
 
     def __getitem__(self, name: str) -> Column:
         """The column of a scalar field or joined value; shape (count,)."""
-        if name not in self._columns:
+        column = self._now.get(name)
+        if column is None:
             where = self.view.struct.field(name).where
             raise FormatError("is not a named scalar", id="format.unknown-field", where=where, remedy="use view[name]")
-        return self._columns[name][: self.count]
+        pair = self.view.struct.joined.get(name)
+        if pair is not None and name not in self._joined:
+            _join(pair, self._now)
+            self._joined.add(name)
+        return column
+
+
+class _Plan:
+    """How all scalar columns of a struct are decoded: words to gather, fields in each, and the rest.
+
+    Attributes:
+        types: numpy type by column, joined values included.
+    """
+
+    def __init__(self, struct: CStruct) -> None:
+        scalars = [f for f in struct.named_fields if f.count is None and f.width <= 64]
+        shown: list[Field | Joined] = [*scalars, *struct.joined.values()]
+        self.types = {f.name: _column_type(f) for f in shown}
+        self._words: dict[tuple[int, int], list[tuple[str, int, int]]] = {}
+        self._others: list[str] = []
+        for f in scalars:
+            size = next((n for n in (4, 8) if _fits(f, n, struct.size)), 0)
+            if size == 0 or f.kind == "int":
+                self._others.append(f.name)
+            else:
+                byte = f.offset // (8 * size) * size
+                self._words.setdefault((byte, size), []).append((f.name, f.offset - 8 * byte, (1 << f.width) - 1))
+
+    def scratch(self, capacity: int) -> _Scratch:
+        """Arrays that `load` needs, by word size."""
+        return {size: np.empty(capacity, f"<u{size}") for size in (4, 8)}
+
+    def load(self, view: View, lo: int, hi: int, columns: Mapping[str, Column], scratch: _Scratch) -> None:
+        """Fill `columns` (of hi - lo records) from records `lo` to `hi`; joined values are left alone."""
+        step = view.struct.size
+        for (byte, size), parts in self._words.items():
+            source = _words(view.bytes, lo * step + byte, size, step, hi - lo)
+            if len(parts) == 1 and parts[0][1] == 0 and parts[0][2].bit_length() == 8 * size:
+                np.copyto(columns[parts[0][0]], source)
+                continue
+            word = scratch[size][: hi - lo]
+            np.copyto(word, source)
+            for name, shift, mask in parts:
+                _extract(word, shift, mask, columns[name])
+        if self._others:
+            part = View(view.struct, view.bytes[lo * step : hi * step])
+            for name in self._others:
+                columns[name][:] = part.column(name)
+
+
+def _join(pair: Joined, columns: Mapping[str, Column]) -> None:
+    low, high, out = (columns[n] for n in (pair.low.name, pair.high.name, pair.name))
+    np.left_shift(high, out.dtype.type(pair.low.width), out=out, dtype=out.dtype)
+    np.bitwise_or(out, low, out=out)
 
 
 def _column_type(field: Field | Joined) -> str:
     if isinstance(field, Field) and field.kind == "int":
         return "<i8"
     return "<u8" if field.width > 32 else "<u4"
-
-
-_Words: TypeAlias = dict[tuple[int, int], list[tuple[str, int, int]]]
-
-
-def _plan(fields: Sequence[Field], record_size: int) -> tuple[_Words, list[str]]:
-    """Which aligned words to gather, with (name, shift, mask) of their fields; and the fields no word holds."""
-    words: _Words = {}
-    others: list[str] = []
-    for f in fields:
-        size = next((n for n in (4, 8) if _fits(f, n, record_size)), 0)
-        if size == 0 or f.kind == "int":
-            others.append(f.name)
-        else:
-            byte = f.offset // (8 * size) * size
-            words.setdefault((byte, size), []).append((f.name, f.offset - 8 * byte, (1 << f.width) - 1))
-    return words, others
 
 
 def _fits(f: Field, size: int, record_size: int) -> bool:
@@ -240,6 +290,10 @@ def _fits(f: Field, size: int, record_size: int) -> bool:
 
 def _extract(word: Column, shift: int, mask: int, out: Column) -> None:
     kind = word.dtype.type
+    top = shift + mask.bit_length() == 8 * word.itemsize
+    if not shift and word.dtype == out.dtype:
+        np.bitwise_and(word, kind(mask), out=out)
+        return
     np.right_shift(word, kind(shift), out=out, casting="unsafe")
-    if shift + mask.bit_length() < 8 * word.itemsize:
+    if not top:
         np.bitwise_and(out, out.dtype.type(mask), out=out)

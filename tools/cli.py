@@ -6,7 +6,7 @@
 | 1 | emulated fault or deadlock, failed check, a dump that skipped bytes |
 | 2 | usage, unreadable or damaged input |
 | 70 | a bug of this product |
-| 130 | interrupted |
+| 130 | interrupted; 128 + signal when terminated |
 
 Only click is imported before a subcommand is known: `--help` and `--version` stay quick.
 """
@@ -16,10 +16,12 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from io import TextIOWrapper
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+
+from tools.std_streams import Terminated, catch_signals, prepare, silence_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,22 +102,25 @@ def cli(ctx: click.Context) -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and exit with its code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    prepare(given)
     code = _run(given)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _silence_stdout()
+        silence_stdout()
     sys.exit(code)
 
 
 def _run(given: list[str]) -> int:
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
     try:
+        if current_thread() is main_thread():
+            catch_signals()
         found = cli.main(args=given, prog_name="sqemu", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - every way to end is sorted out in one place
-        return _ending(error, given)
+        try:
+            return _ending(error, given)
+        except OSError:  # standard error is full or gone
+            return USAGE
     return found if isinstance(found, int) else 0
 
 
@@ -123,13 +128,15 @@ def _ending(error: BaseException, given: list[str]) -> int:
     """The exit code for what ended a command, after saying what there is to say."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
+    if isinstance(error, Terminated):
+        return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         click.echo("interrupted", err=True)
         return INTERRUPTED
     if isinstance(error, click.ClickException):
         return _usage(error, given)
     if isinstance(error, (SystemExit, BrokenPipeError)):  # click itself ends the process when a pipe closes
-        _silence_stdout()
+        silence_stdout()
         return 0
     from tools.failures import report  # noqa: PLC0415 - only on the way out
 
@@ -147,11 +154,6 @@ def _usage(error: click.ClickException, given: list[str]) -> int:
     else:
         error.show()
     return USAGE
-
-
-def _silence_stdout() -> None:
-    """Point standard output at nothing, so that closing it at exit cannot fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from emu_core.plugins import PluginHost
+from tools.given_plugins import make_host
 from tools.options import debug_option, json_option, plugin_option
-from tools.show import heading, json_line, table
+from tools.show import heading, json_line, rows_as_text, table, width
+from tools.stacked import figures, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_ns": "ns", "_per_cycle": "per cycle"}
 _NESTED = ("latencies", "sources")
+_FIGURES = ("figure", "value", "unit", "source")
+_ROOM = 32
+"""Columns that the sources have at least beside the figures; on a narrower terminal they stand below."""
 _COLUMNS = ("name", "product", "family", "cores", "vector", "UB KiB", "prefetch", "tasks/SQ", "streams", "events")
 
 
@@ -28,7 +32,7 @@ _COLUMNS = ("name", "product", "family", "cores", "vector", "UB KiB", "prefetch"
 @debug_option
 def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
     """List the chips, or show the chip NAME with every figure and its source."""
-    host = PluginHost(without=without)
+    host = make_host(without)
     chosen = [host.chip(name)] if name else list(host.chips.values())
     if as_json:
         for chip in chosen:
@@ -36,9 +40,21 @@ def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
     elif name:
         _full(chosen[0])
     else:
-        table("", _COLUMNS, map(_row, chosen), right=_COLUMNS[3:], fit=True)
+        _list(chosen)
         click.echo("\nprefetch: NOPs before a kernel by the seed / by the platform file")
         click.echo("sqemu chips NAME shows every figure and where it is from")
+
+
+def _list(chips: list[Chip]) -> None:
+    """A table where the terminal has room for it, else a block per chip; no figure is left out."""
+    rows = [_row(chip) for chip in chips]
+    limit = width()
+    if limit is None or max(map(len, rows_as_text(_COLUMNS, rows))) <= limit:
+        table("", _COLUMNS, rows, right=_COLUMNS[3:])
+        return
+    labels = _COLUMNS[1:]
+    blocks = ((str(row[0]), (figures(zip(labels, map(str, row[1:]), strict=True)),)) for row in rows)
+    stacked(blocks, limit)
 
 
 def record(chip: Chip) -> dict[str, object]:
@@ -64,10 +80,20 @@ def _row(chip: Chip) -> tuple[object, ...]:
 
 def _full(chip: Chip) -> None:
     click.echo(click.style(f"{chip.soc_name} ({chip.product})", bold=True))
-    table("", ("figure", "value", "unit", "source"), _figures(chip), right=("value",), wrap=True)
+    _show_figures(list(_figures(chip)))
     heading(f"Latencies: {chip.sources.get('latencies', 'no source given')}")
     rows = [(name.removesuffix("_ns"), value) for name, value in asdict(chip.latencies).items()]
     table("", ("step", "ns"), rows, right=("ns",))
+
+
+def _show_figures(rows: list[tuple[object, ...]]) -> None:
+    """A table with the sources wrapped in the last column, or blocks where that column would be too narrow."""
+    limit = width()
+    needed = max(map(len, rows_as_text(_FIGURES[:3], [row[:3] for row in rows]))) + _ROOM
+    if limit is None or needed <= limit:
+        table("", _FIGURES, rows, right=("value",), wrap=True)
+        return
+    stacked(((f"{name}  {value} {unit}".rstrip(), (str(source),)) for name, value, unit, source in rows), limit)
 
 
 def _figures(chip: Chip) -> Iterator[tuple[object, ...]]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from emu_core.plugins import PluginHost
 from formats.blob import TaskType, encode
 from tools.files import Outputs, read_bytes
+from tools.given_plugins import make_host
 from tools.options import (
     chip_option,
     compile_options,
@@ -53,7 +53,7 @@ def command(
 
     The build is offline unless --online or the graph's ge.buildGraphMode says otherwise.
     """
-    host = PluginHost(without=without)
+    host = make_host(without)
     wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies)
     compile_time, rest = split_policies(host, pairs(policies, "--policy"))
     if rest:
@@ -61,7 +61,7 @@ def command(
         raise click.UsageError(f"--policy {names}: decided when the blob is loaded or run; give it to `sqemu run`")
     compiled = compile_text(graph, read_bytes(graph), wanted, host, compile_time)
     data = encode(compiled.blob)
-    with Outputs() as outputs:
+    with Outputs(never=(graph,)) as outputs:
         outputs.write(output, data)
         outputs.commit()
     _report(compiled, output, len(data), explain=explain, as_json=as_json)

@@ -10,10 +10,11 @@ from emu_core.api import compile_graph
 from emu_core.device import Device
 from emu_core.graph import CompileOptions
 from emu_core.plugins import PluginHost
-from emu_plugins.runtime.sink_context import TilingSinkTaskInfo
+from formats.blob import TaskType
 from tools.demo import scene, story
 from tools.executions import as_values
 from tools.options import chip_option, debug_option, json_option
+from tools.patch_table import show_patches
 from tools.show import heading, json_line
 from tools.verify import Check, check_outputs
 
@@ -92,13 +93,9 @@ def _tell(
     story.task_list(blob)
     heading("2. Both streams as they ran in execution 1")
     story.streams_as_they_ran(sink[0], {s.id: s.name for s in model.streams})
+    click.echo(f"  {_why_it_works(blob, model)}")
     heading("3. Every patch of a submitted SQE, in all executions")
-    targets = {
-        (info.stream_id, info.task_id): op
-        for op, found in model.details.items()
-        if isinstance(found, dict) and isinstance(info := found["_tiling_sink_task_info"], TilingSinkTaskInfo)
-    }
-    story.patches(sink, targets)
+    show_patches(sink)
     heading("4. Outputs against the references")
     story.checks(checks)
     heading("5. The same inputs with tiling on the host (modelled)")
@@ -108,6 +105,16 @@ def _tell(
     click.echo(f"\n{len(hazards)} hazards, {sum(len(r.faults) for r in sink)} faults.")
     for hazard in hazards:
         click.echo(f"  {hazard.text()}")
+
+
+def _why_it_works(blob: Blob, model: Model) -> str:
+    """The distance that keeps each patch ahead of the fetch."""
+    nops = sum(t.type == TaskType.NOP for t in blob.tasks) // len(scene.OPERATORS)
+    depth = model.device.prefetch_depth
+    return (
+        f"Each kernel lies {nops + 2} entries past its wait (reset, {nops} NOPs, kernel), more than the prefetch depth "
+        f"{depth}: it is not fetched while the stream waits, so the patch is seen."
+    )
 
 
 def _as_json(chip: str, sink: list[Result], checks: list[tuple[int, str, Check]], *, same: bool) -> None:

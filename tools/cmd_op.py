@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -10,9 +11,10 @@ from emu_core.api import compile_with_report
 from emu_core.device import Device
 from emu_core.errors import InputError
 from emu_core.graph import CompileOptions
-from emu_core.plugins import PluginHost
 from tools.executions import Execution, launch_facts
-from tools.files import Outputs, read_npz
+from tools.files import Outputs
+from tools.given_plugins import make_host
+from tools.npz import NpzArrays
 from tools.options import (
     chip_option,
     debug_option,
@@ -23,18 +25,20 @@ from tools.options import (
     split_policies,
 )
 from tools.show import json_line, table
-from tools.single_op import case_arrays, case_graph, find_operator, make_case
+from tools.single_op import case_arrays, case_graph, find_operator, read_case
 from tools.verify import Check, check_outputs
 
 if TYPE_CHECKING:
     from emu_core.chips import Chip
     from emu_core.model import Result
     from emu_core.operators import Case, OperatorSpec
+    from emu_core.plugins import PluginHost
 
 
 @click.command("op")
-@click.argument("op")
-@click.option("--inputs", required=True, metavar="CASE.npz", help="Arrays by input name; references by output name.")
+@click.argument("op", required=False)
+@click.option("--inputs", metavar="CASE.npz", help="Arrays by input name; references by output name.")
+@click.option("--list", "listing", is_flag=True, help="List the operators with their inputs and attributes.")
 @click.option("--outputs", metavar="OUT.npz", help="Where to write the outputs.")
 @click.option("--verify", is_flag=True, help="Compare with the case's references, else with the operator's own.")
 @click.option("--strict", is_flag=True, help="Exit with 1 when there are hazards.")
@@ -44,8 +48,9 @@ if TYPE_CHECKING:
 @json_option
 @debug_option
 def command(
-    op: str,
-    inputs: str,
+    op: str | None,
+    inputs: str | None,
+    listing: bool,
     outputs: str | None,
     verify: bool,
     strict: bool,
@@ -59,9 +64,16 @@ def command(
     The case is compiled, loaded and executed like a graph of one node; inputs whose value the tiling reads are graph
     inputs, so the tiling runs on the device.
     """
-    host = PluginHost(without=without)
+    host = make_host(without)
+    if listing:
+        _list(host, as_json=as_json)
+        return 0
+    if op is None or inputs is None:
+        raise click.UsageError("give an operator and --inputs CASE.npz, or --list")
     spec = find_operator(host, op)
-    case = make_case(spec, read_npz(inputs), inputs)
+    case, ignored = read_case(spec, NpzArrays(inputs), inputs)
+    if ignored:
+        click.echo(f"note: {inputs}: {spec.type} has no use for {', '.join(ignored)}; ignored", err=True)
     compile_time, rest = split_policies(host, pairs(policies, "--policy"))
     options = CompileOptions(offline=False, policies=compile_time, source=inputs)
     compiled = compile_with_report(case_graph(spec, case), chip, options, host)
@@ -70,18 +82,27 @@ def command(
     device = Device(chip, rest, host)
     model = device.load(compiled.blob)
     result = model.execute(case_arrays(spec, case))
-    checks = _verify(spec, case, device.chip, result) if verify and result.ok else []
+    checks = _verify(spec, case, device.chip, result) if verify and result.ok else Verdict()
     _show(spec, device, Execution.of(model, result), checks, as_json=as_json)
-    with Outputs() as written:
+    with Outputs(never=(inputs,)) as written:
         if outputs and result.ok:
             written.write_npz(outputs, result.outputs)
         written.commit()
-    bad = not result.ok or not all(c.ok for c in checks) or (strict and bool(result.hazards))
+    bad = not result.ok or not all(c.ok for c in checks.checks) or (strict and bool(result.hazards))
     return int(bad)
 
 
-def _verify(spec: OperatorSpec, case: Case, chip: Chip, result: Result) -> list[Check]:
-    expected = case.references
+@dataclass(frozen=True)
+class Verdict:
+    """Checks of the outputs, where the references are from, and outputs that have none."""
+
+    checks: tuple[Check, ...] = ()
+    source: str = ""
+    unchecked: tuple[str, ...] = ()
+
+
+def _verify(spec: OperatorSpec, case: Case, chip: Chip, result: Result) -> Verdict:
+    expected, source = case.references, "the case"
     if not expected:
         if spec.reference is None:
             raise InputError(
@@ -89,17 +110,19 @@ def _verify(spec: OperatorSpec, case: Case, chip: Chip, result: Result) -> list[
                 id="case.no-reference",
                 remedy=f"add arrays named {', '.join(o.name for o in spec.outputs)} to the npz",
             )
-        expected = spec.reference(case_arrays(spec, case), case.attrs, chip)
-    return check_outputs(result.outputs, expected, spec.tolerance)
+        expected, source = spec.reference(case_arrays(spec, case), case.attrs, chip), f"{spec.type} itself"
+    checks = check_outputs(result.outputs, expected, spec.tolerance)
+    return Verdict(tuple(checks), source, tuple(n for n in result.outputs if n not in expected))
 
 
-def _show(spec: OperatorSpec, device: Device, found: Execution, checks: list[Check], *, as_json: bool) -> None:
+def _show(spec: OperatorSpec, device: Device, found: Execution, verdict: Verdict, *, as_json: bool) -> None:
     result = found.result
     assert result is not None
     facts = launch_facts(result)
     if as_json:
         listed = [
-            {"output": c.output, "error": c.error, "limit": c.limit, "largest": c.largest, "ok": c.ok} for c in checks
+            {"output": c.output, "error": c.error, "limit": c.limit, "largest": c.largest, "ok": c.ok}
+            for c in verdict.checks
         ]
         json_line({"op": spec.type, "chip": device.chip.name, "launches": facts, "checks": listed})
     else:
@@ -111,12 +134,44 @@ def _show(spec: OperatorSpec, device: Device, found: Execution, checks: list[Che
                 f"launch: kernel {launch['kernel']}, tiling key {launch['tiling_key']}, block dim {launch['block_dim']}"
             )
     found.show(quiet=False, as_json=as_json)
-    if checks and not as_json:
-        rows = [
-            (c.output, f"{c.error:.2e}", f"{c.limit:g}", f"{c.largest:.2e}", "ok" if c.ok else "FAILED") for c in checks
-        ]
-        columns = ("output", "normalised RMS", "limit", "largest error", "")
-        table("check against the reference", columns, rows, right=columns[1:4])
+    if as_json or not verdict.source:
+        return
+    rows = [_row(c) for c in verdict.checks]
+    columns = ("output", "normalised RMS", "limit", "largest error", "")
+    table(f"check against the references of {verdict.source}", columns, rows, right=columns[1:4])
+    if verdict.unchecked:
+        click.echo(f"  not checked, for lack of a reference: {', '.join(verdict.unchecked)}")
+
+
+def _row(check: Check) -> tuple[str, ...]:
+    outcome = "ok" if check.ok else f"FAILED{check.remark}"
+    return (check.output, f"{check.error:.2e}", f"{check.limit:g}", f"{check.largest:.2e}", outcome)
+
+
+def _list(host: PluginHost, *, as_json: bool) -> None:
+    """Every operator: names, inputs, outputs, attributes, and what its tiling reads."""
+    for spec in sorted(host.operators.values(), key=lambda s: s.type):
+        inputs = [f"{i.name}{'?' if i.optional else ''}" for i in spec.inputs]
+        reads = [spec.inputs[i].name for i in spec.depends]
+        attrs = {a.name: a.default for a in spec.attrs}
+        outputs = [o.name for o in spec.outputs]
+        if as_json:
+            json_line({
+                "op": spec.type, "alias": spec.alias, "inputs": inputs, "outputs": outputs, "attrs": attrs,
+                "tiling_reads": reads, "custom": spec.custom, "notes": list(spec.notes),
+            })  # fmt: skip
+            continue
+        click.echo(click.style(spec.type, bold=True) + (f"  (short: {spec.alias})" if spec.alias else ""))
+        for label, text in (
+            ("inputs", ", ".join(inputs)),
+            ("outputs", ", ".join(outputs)),
+            ("attributes", ", ".join(f"{n}={v}" for n, v in attrs.items())),
+            ("tiling reads", ", ".join(reads)),
+        ):
+            if text:
+                click.echo(f"  {label:13} {text}")
+        for note in spec.notes:
+            click.echo(f"  {'note':13} {note}")
 
 
 def _notes(spec: OperatorSpec, device: Device) -> list[str]:

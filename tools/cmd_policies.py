@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from emu_core.errors import OptionError
-from emu_core.plugins import PluginHost
+from tools.given_plugins import make_host
 from tools.options import debug_option, json_option, plugin_option
-from tools.show import json_line, table
+from tools.show import json_line, rows_as_text, table, width
+from tools.stacked import stacked, wrapped
 from tools.suggest import nearest
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ _GIVEN = {
     "operator": "sqemu run",
 }
 """Where a policy of each scope may be given."""
+_COLUMNS = ("name", "scope", "default", "other values", "what it decides")
+_UNLIMITED = 10_000
+_ROOM = 40
+"""Columns that the last column of the table has at least; on a narrower terminal each policy is a block of lines."""
 
 
 @click.command("policies")
@@ -31,7 +36,7 @@ _GIVEN = {
 @debug_option
 def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
     """List the policies, or show the policy NAME."""
-    specs = PluginHost(without=without).policy_specs
+    specs = make_host(without).policy_specs
     chosen = [_named(name, specs)] if name else sorted(specs, key=lambda spec: (spec.scope, spec.name))
     if as_json:
         for spec in chosen:
@@ -39,9 +44,25 @@ def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
     elif name:
         _full(chosen[0])
     else:
-        rows = [(s.name, s.scope, s.default, _others(s), s.summary) for s in chosen]
-        table("", ("name", "scope", "default", "other values", "what it decides"), rows, wrap=True)
+        _list(chosen)
         click.echo("\nset one with --policy name=value; sqemu policies NAME says more")
+
+
+def _list(specs: list[PolicySpec]) -> None:
+    """A table where the terminal has room for it, else a block per policy."""
+    limit = width()
+    narrow = [(s.name, s.scope, s.default, _others(s), "") for s in specs]
+    needed = max(map(len, rows_as_text(_COLUMNS[:4], [row[:4] for row in narrow]))) + _ROOM
+    if limit is None or needed <= limit:
+        rows = [(*row[:4], spec.summary) for row, spec in zip(narrow, specs, strict=True)]
+        table("", _COLUMNS, rows, wrap=True)
+        return
+    stacked(((f"{s.name}  ({s.scope})", (s.summary, _values(s))) for s in specs), limit)
+
+
+def _values(spec: PolicySpec) -> str:
+    others = _others(spec)
+    return f"default: {spec.default}" + (f"; or: {others}" if others else "")
 
 
 def record(spec: PolicySpec) -> dict[str, object]:
@@ -80,4 +101,5 @@ def _full(spec: PolicySpec) -> None:
         ("given to", _GIVEN[spec.scope]),
     )
     for label, text in rows:
-        click.echo(f"  {label:<12}  {text}")
+        for line in wrapped(text, width() or _UNLIMITED, first=f"  {label:<12}  ", others=" " * 16):
+            click.echo(line)

@@ -8,18 +8,13 @@ import click
 
 from emu_core.device import Device
 from emu_core.errors import InputError
-from emu_core.plugins import PluginHost
-from tools.executions import Execution, output_name, ring_files, trace_lines
-from tools.files import Outputs, read_npz
+from tools.given_plugins import make_host
 from tools.options import chip_option, compile_options, debug_option, json_option, plugin_option, policy_option
 from tools.program import Wanted, load_program
-from tools.progress import Progress
+from tools.series import Series, Wishes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from emu_core.model import Model
-    from tools.files import Arrays
 
 
 @click.command("run")
@@ -31,6 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option("--trace", "trace_file", metavar="T.jsonl", help="Write the events of all executions as JSON lines.")
 @click.option("--dump-rings", metavar="DIR", help="Write before.bin, after.bin and executed.bin of each SQ.")
+@click.option("--patches", is_flag=True, help="Print every patch of a submitted SQE.")
 @click.option("--strict", is_flag=True, help="Exit with 1 when there are hazards.")
 @click.option("--quiet", is_flag=True, help="Print only faults, deadlocks and hazards.")
 @chip_option
@@ -46,6 +42,7 @@ def command(
     times: int,
     trace_file: str | None,
     dump_rings: str | None,
+    patches: bool,
     strict: bool,
     quiet: bool,
     chip: str,
@@ -61,21 +58,14 @@ def command(
     All executions use one loaded model. Nothing is written unless every execution succeeds, except traces and ring
     dumps, which are there to find out why one did not.
     """
-    host = PluginHost(without=without)
+    host = make_host(without)
     wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies, online_by_default=True)
     loaded = load_program(program, wanted, host)
     device = Device(_chip(chip, loaded.blob.chip), loaded.policies, host, record_rings=dump_rings is not None)
     model = device.load(loaded.blob)
-    files = _files(model, inputs, times)
-    with Outputs() as results, Outputs() as records:
-        worst = _execute(model, files, outputs, dump_rings, results, records, quiet=quiet, as_json=as_json)
-        if trace_file:
-            records.write(trace_file, trace_lines(device.trace))
-        records.commit()
-        if worst.failed:
-            results.discard()
-        results.commit()
-    return 1 if worst.failed or (strict and worst.hazards) else 0
+    wishes = Wishes(outputs or "", trace_file or "", dump_rings or "", quiet, as_json, patches)
+    tally = Series(model, _files(model, inputs, times), wishes, program=program).run()
+    return 1 if tally.failed or (strict and tally.hazards) else 0
 
 
 def _chip(asked: str, compiled_for: str) -> str:
@@ -91,40 +81,3 @@ def _files(model: Model, inputs: tuple[str, ...], times: int) -> list[str | None
             f"the graph has inputs ({names})", id="input.none", remedy="give --inputs IN.npz with these arrays"
         )
     return [*inputs, *([None] if not inputs else [])] * times
-
-
-def _execute(
-    model: Model,
-    files: list[str | None],
-    outputs: str | None,
-    dump_rings: str | None,
-    results: Outputs,
-    records: Outputs,
-    *,
-    quiet: bool,
-    as_json: bool,
-) -> Execution:
-    """All executions in order, up to the first that fails; returns the worst of them."""
-    worst = Execution()
-    with Progress("execution", len(files)) as progress:
-        for index, arrays in enumerate(_arrays(files)):
-            before = model.rings() if dump_rings else {}
-            result = model.execute(arrays)
-            found = Execution.of(model, result)
-            found.show(quiet=quiet, as_json=as_json)
-            worst = worst.worse(found)
-            if dump_rings:
-                for name, data in ring_files(model, before, index if len(files) > 1 else None):
-                    records.write(f"{dump_rings}/{name}", data)
-            if found.failed:
-                break
-            if outputs:
-                results.write_npz(output_name(outputs, index, len(files)), result.outputs)
-            progress.step()
-    return worst
-
-
-def _arrays(files: list[str | None]) -> Iterator[Arrays]:
-    """Arrays of each execution, read when it is due; a file used again is read again."""
-    for path in files:
-        yield {} if path is None else read_npz(path)

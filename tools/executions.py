@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import PurePath
@@ -11,6 +14,7 @@ import click
 import msgspec
 
 from emu_core.trace import TaskStarted, drain
+from tools.patch_table import show_patches
 from tools.show import json_line
 
 if TYPE_CHECKING:
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Execution:
-    """One execution, or the sum of several: whether it failed, its hazards, and its result."""
+    """One execution: whether it failed, its hazards, its result, and what the loader knows of its operators."""
 
     failed: bool = False
     hazards: tuple[Hazard, ...] = ()
@@ -35,12 +39,8 @@ class Execution:
         """What `result` says."""
         return cls(not result.ok, result.hazards, result, dict(model.details))
 
-    def worse(self, other: Execution) -> Execution:
-        """Both together."""
-        return Execution(self.failed or other.failed, self.hazards + other.hazards)
-
-    def show(self, *, quiet: bool, as_json: bool) -> None:
-        """Print the execution."""
+    def show(self, *, quiet: bool, as_json: bool, patches: bool = False, target: str = "") -> None:
+        """Print the execution; `target` is the file its outputs go to."""
         result = self.result
         if result is None:
             return
@@ -48,22 +48,44 @@ class Execution:
             json_line(as_values(result, self.details))
             return
         if not quiet:
-            click.echo(summary(result))
-        for hazard in result.hazards:
-            click.echo(f"  {hazard.text()}")
-        for fault in result.faults:
-            click.echo("  " + fault.text().replace("\n", "\n  "))
-        if result.deadlock:
-            click.echo("  " + result.deadlock.text().replace("\n", "\n  "))
+            click.echo(summary(result) + (f" -> {target}" if target else ""))
+        for text in _reports(result):
+            click.echo(_wrapped(text))
+        if patches:
+            show_patches([result])
+
+
+def _reports(result: Result) -> list[str]:
+    """Hazards and faults in the order of time, faults of the caller last, then the deadlock."""
+    timed = [(h.time, 0, h.text()) for h in result.hazards] + [(f.time, 1, f.text()) for f in result.faults]
+    texts = [text for _, _, text in sorted(timed, key=lambda item: item[:2])]
+    return [*texts, *([result.deadlock.text()] if result.deadlock else [])]
+
+
+def _wrapped(text: str) -> str:
+    """`text` indented; on a terminal its lines are wrapped to the width."""
+    lines = text.splitlines()
+    if not sys.stdout.isatty():
+        return "\n".join("  " + line for line in lines)
+    columns = max(shutil.get_terminal_size().columns, 40)
+    return "\n".join(
+        textwrap.fill(line, columns, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
+        for line in lines
+    )
+
+
+def plural(count: int, noun: str) -> str:
+    """`count` with its noun, for example `2 hazards`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def summary(result: Result) -> str:
-    """One line: outcome, virtual time, patches, hazards."""
+    """One line: outcome, virtual time, task updates, hazards."""
     outcome = "ok" if result.ok else "deadlock" if result.deadlock else "failed"
-    updates = sum(e.field == "block_dim" and e.target == "sqe" for e in result.patches)
+    updates = sum(e.field == "block_dim" and e.writer.engine == "task_update" for e in result.patches)
     return (
         f"run {result.run}: {outcome}, {(result.ended - result.started) / 1000:.1f} µs, "
-        f"{updates} task update(s), {len(result.hazards)} hazard(s)"
+        f"{plural(updates, 'task update')}, {plural(len(result.hazards), 'hazard')}"
     )
 
 
@@ -80,6 +102,7 @@ def as_values(result: Result, details: dict[str, object]) -> dict[str, object]:
         "hazards": [plain(h) for h in result.hazards],
         "deadlock": plain(result.deadlock) if result.deadlock else None,
         "patches": [plain(p) for p in result.patches],
+        "unwritten": dict(result.unwritten),
         "operators": plain(details),
     }
 
@@ -91,15 +114,15 @@ def launch_facts(result: Result) -> list[dict[str, int | str]]:
 
 def output_name(path: str, index: int, count: int) -> str:
     """The output file of execution `index`: `path`, or `OUT.3.npz` for one of several."""
-    if count == 1:
-        return path
     pure = PurePath(path)
+    if count == 1 or not pure.name or path.endswith("/"):
+        return path
     return str(pure.with_name(f"{pure.stem}.{index}{pure.suffix}"))
 
 
 def ring_files(model: Model, before: dict[int, bytes], run: int | None) -> Iterator[tuple[str, bytes]]:
-    """Relative names and contents of the ring dumps of one execution; `run` is given when there are several."""
-    folder = "" if run is None else f"run{run}/"
+    """Relative names and contents of the ring dumps of one execution; `run` numbers them as outputs."""
+    folder = "" if run is None else f"{run}/"
     after, executed = model.rings(), model.executed()
     for stream_id, loaded in before.items():
         base = f"{folder}sq{stream_id}"

@@ -1,38 +1,37 @@
-"""Files at the edge: whole inputs, arrays, and outputs that appear completely or not at all."""
+"""Files at the edge: whole inputs, and outputs that appear completely or not at all."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 import sys
 import tempfile
-import zipfile
-import zlib
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from emu_core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import IO
 
+    import numpy as np
     import numpy.typing as npt
 
-    Arrays = Mapping[str, npt.NDArray[np.generic]]
-    """Arrays by name."""
+    Array = npt.NDArray[np.generic]
 
 STDIN = "-"
 
 
 def read_bytes(path: str) -> bytes:
-    """The bytes of a file, or of standard input for `-`."""
-    if path == STDIN:
-        return sys.stdin.buffer.read()
+    """The bytes of a file, or of standard input for `-`; `InputError` (`input.file`) when it cannot be read."""
+    if path == STDIN and sys.stdin is None:
+        raise InputError("standard input is closed", id="input.file", where="-", remedy="give a file name")
     try:
-        return Path(path).read_bytes()
+        return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:
         raise unreadable(path, error) from None
 
@@ -47,39 +46,32 @@ def unreadable(path: str, error: OSError) -> InputError:
     )
 
 
-def read_npz(path: str) -> dict[str, npt.NDArray[np.generic]]:
-    """All arrays of an npz file; pickled objects are refused.
+def unwritable(path: str, why: str) -> InputError:
+    """The error for a file that cannot be written."""
+    return InputError(
+        f"cannot be written: {why}", id="output.file", where=path, remedy="give another path, or check permissions"
+    )
 
-    Raises:
-        InputError: the file cannot be read (`input.file`) or is no npz with plain arrays (`input.npz`).
-    """
-    try:
-        with np.load(path, allow_pickle=False) as found:
-            if not isinstance(found, np.lib.npyio.NpzFile):
-                raise InputError(
-                    "is one array, not an npz", id="input.npz", where=path, remedy="write it with numpy.savez"
-                )
-            return {name: found[name] for name in found.files}
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, SyntaxError) as error:
-        what = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            f"is not a readable npz: {what}",
-            id="input.npz",
-            where=path,
-            remedy="write it with numpy.savez, without objects",
-        ) from None
+
+@dataclass(frozen=True)
+class _Begun:
+    """A file being written: temporary path, where it goes, and whether that is a device or pipe to be copied to."""
+
+    part: Path
+    target: Path
+    through: bool
 
 
 class Outputs:
-    """Files written under temporary names beside their targets and renamed together at the end.
+    """Files written under temporary names and put in place together at the end.
 
-    Use as a context manager: leaving it with an exception removes what was begun; `commit` renames.
+    Use as a context manager: leaving it with an exception removes what was begun; `commit` puts everything in place.
+    A symbolic link stays a link, its target is replaced; devices and pipes are written to, not replaced.
     """
 
-    def __init__(self) -> None:
-        self._begun: list[tuple[Path, Path]] = []
+    def __init__(self, *, never: tuple[str, ...] = ()) -> None:
+        self._begun: list[_Begun] = []
+        self._never = tuple(Path(n) for n in never if n != STDIN)
 
     def __enter__(self) -> Outputs:  # noqa: PYI034 - not meant to be derived from
         return self
@@ -88,27 +80,60 @@ class Outputs:
         if kind is not None:
             self.discard()
 
+    def check(self, target: str) -> None:
+        """Refuse `target` now, before the work is done that it is for; raises as `begin`."""
+        self._check(target, Path(os.path.realpath(target)))
+
     def begin(self, target: str) -> Path:
-        """A temporary path for `target`; `InputError` when its folder cannot be written."""
-        path = Path(target)
+        """A temporary path for `target`.
+
+        Raises:
+            InputError: `output.file`: it cannot be written, is a folder, an input, or was begun already.
+        """
+        path = Path(os.path.realpath(target))
+        self._check(target, path)
+        through = path.exists() and not path.is_file()
+        folder = Path(tempfile.gettempdir()) if through else path.parent
+        part = folder / f".{path.name}.{os.getpid()}.part"
+        self._begun.append(_Begun(part, path, through))
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+            folder.mkdir(parents=True, exist_ok=True)
+            part.unlink(missing_ok=True)
+            part.touch(exist_ok=False)
+            if path.is_file():
+                part.chmod(stat.S_IMODE(path.stat().st_mode))
         except OSError as error:
-            raise unwritable(target, error) from None
-        os.close(handle)
-        os.chmod(name, 0o666 & ~_umask())  # noqa: PTH101 - mkstemp makes files private
-        self._begun.append((Path(name), path))
-        return Path(name)
+            self._begun.pop()
+            raise unwritable(target, error.strerror or str(error)) from None
+        return part
+
+    def _check(self, target: str, path: Path) -> None:
+        if target in ("", STDIN) or target.endswith("/") or path.is_dir():
+            raise unwritable(
+                target or "(empty)", "this is no file name" if target in ("", STDIN) else "this is a folder"
+            )
+        if any(b.target == path and not b.through for b in self._begun):
+            raise unwritable(target, "two outputs of this command have this name")
+        for never in self._never:
+            if path.exists() and never.exists() and path.is_file() and path.samefile(never):
+                raise unwritable(target, "this is an input of the same command")
 
     def write(self, target: str, data: bytes) -> None:
         """Write a whole file."""
-        self.begin(target).write_bytes(data)
+        self._guarded(target, lambda part: part.write_bytes(data))
 
-    def write_npz(self, target: str, arrays: Arrays) -> None:
+    def write_npz(self, target: str, arrays: Mapping[str, Array]) -> None:
         """Write an npz."""
-        with self.begin(target).open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        from tools.npz import write_npz  # noqa: PLC0415 - numpy only where arrays are written
+
+        self._guarded(target, lambda part: write_npz(part, arrays))
+
+    def _guarded(self, target: str, write: Callable[[Path], object]) -> None:
+        part = self.begin(target)
+        try:
+            write(part)
+        except OSError as error:
+            raise unwritable(target, error.strerror or str(error)) from None
 
     @contextmanager
     def text(self, target: str) -> Iterator[IO[str]]:
@@ -117,33 +142,22 @@ class Outputs:
             yield file
 
     def commit(self) -> None:
-        """Give every file its real name."""
-        for part, target in self._begun:
+        """Put every file in place."""
+        for begun in self._begun:
             try:
-                part.replace(target)
+                if begun.through:
+                    with begun.part.open("rb") as source, begun.target.open("wb") as sink:
+                        shutil.copyfileobj(source, sink)
+                    begun.part.unlink()
+                else:
+                    begun.part.replace(begun.target)
             except OSError as error:
                 self.discard()
-                raise unwritable(str(target), error) from None
+                raise unwritable(str(begun.target), error.strerror or str(error)) from None
         self._begun.clear()
 
     def discard(self) -> None:
         """Remove every file that was begun."""
-        for part, _ in self._begun:
-            part.unlink(missing_ok=True)
+        for begun in self._begun:
+            begun.part.unlink(missing_ok=True)
         self._begun.clear()
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
-def unwritable(path: str, error: OSError) -> InputError:
-    """The error for a file that cannot be written."""
-    return InputError(
-        f"cannot be written: {error.strerror or error}",
-        id="output.file",
-        where=path,
-        remedy="check the folder and permissions",
-    )

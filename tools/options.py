@@ -8,6 +8,7 @@ import click
 
 from emu_core.errors import OptionError
 from emu_core.policies import PolicySet, Scope
+from tools.given_plugins import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -44,7 +45,15 @@ def policy_option(function: F) -> F:
 
 
 def plugin_option(function: F) -> F:
-    """`--no-plugin NAME`: leave a plugin out."""
+    """`--plugin MODULE_OR_PATH`: load one more plugin; `--no-plugin NAME`: leave one out."""
+    function = click.option(
+        "--plugin",
+        multiple=True,
+        metavar="MODULE_OR_PATH",
+        expose_value=False,
+        callback=remember,
+        help="Load one more plugin: a module, or a Python file.",
+    )(function)
     return click.option("--no-plugin", "without", multiple=True, metavar="NAME", help="Leave a plugin out.")(function)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from emu_core.api import compile_with_report
-from emu_core.errors import GraphError, OptionError, Problem
+from emu_core.errors import GraphError, LimitError, OptionError, Problem
 from emu_core.graph import CompileOptions
 from emu_plugins.compiler.loading import load_graph_text
 from formats import FormatError
@@ -101,7 +101,13 @@ def compile_text(path: str, data: bytes, wanted: Wanted, host: PluginHost, compi
         policies=compile_time,
         source=source,
     )
-    compiled = compile_with_report(graph, wanted.chip, options, host)
+    try:
+        compiled = compile_with_report(graph, wanted.chip, options, host)
+    except LimitError as error:
+        raise LimitError(error.what, id=error.id, where=_joined(source, error.where), remedy=error.remedy) from None
+    except FormatError as error:
+        where = _joined(source, error.where)
+        raise FormatError(error.what, id=error.id, where=where, remedy=error.remedy, offset=error.offset) from None
     for warning in compiled.warnings:
         click.echo(f"warning: {warning}", err=True)
     return compiled
@@ -132,3 +138,7 @@ def _utf8(data: bytes, source: str) -> str:
             ],
             source=source,
         ) from None
+
+
+def _joined(source: str, where: str) -> str:
+    return f"{source}: {where}" if where else source

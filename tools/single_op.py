@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from emu_core.errors import InputError
 from formats.dtypes import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     import numpy.typing as npt
 
@@ -36,7 +37,6 @@ def make_case(spec: OperatorSpec, arrays: Mapping[str, Array], path: str) -> Cas
             f"operator {spec.type} does not say how to read a case", id="case.unsupported", remedy="put it in a graph"
         )
     missing = [i.name for i in spec.inputs if not i.optional and i.name not in arrays]
-    found = ", ".join(sorted(arrays)) or "none"
     if not missing:
         try:
             return spec.case(arrays)
@@ -44,12 +44,43 @@ def make_case(spec: OperatorSpec, arrays: Mapping[str, Array], path: str) -> Cas
             missing = [str(error.args[0])]
         except (TypeError, ValueError) as error:
             raise InputError(f"holds no case of {spec.type}: {error}", id="case.value", where=path) from None
+    wanted = ", ".join(f"{i.name} (optional)" if i.optional else i.name for i in spec.inputs)
     raise InputError(
-        f"lacks the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
+        f"lacks the array{'s' if len(missing) > 1 else ''} {', '.join(map(repr, missing))}",
         id="case.missing-key",
         where=path,
-        remedy=f"a case of {spec.type} has them; keys found: {found}",
+        remedy=f"a case of {spec.type} has {wanted}; keys found: {', '.join(sorted(arrays)) or 'none'}",
     )
+
+
+class _Watched(Mapping[str, "Array"]):
+    """Arrays that remember which of them were asked for."""
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self._arrays = arrays
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Array:
+        self.asked.add(name)
+        return self._arrays[name]
+
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(str(name))
+        return name in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+
+def read_case(spec: OperatorSpec, arrays: Mapping[str, Array], path: str) -> tuple[Case, list[str]]:
+    """The case, and the keys of the file that it did not look at."""
+    watched = _Watched(arrays)
+    case = make_case(spec, watched, path)
+    known = {i.name for i in spec.inputs} | {o.name for o in spec.outputs}
+    return case, sorted(set(arrays) - watched.asked - known)
 
 
 def case_graph(spec: OperatorSpec, case: Case) -> dict[str, object]:

@@ -36,7 +36,7 @@ FALLBACK_KEY = 2
 STAGE_SLOTS = 2
 STAGE_BYTES_PER_CORE = STAGE_SLOTS * (2 * MATMUL_M * MATMUL_K + MATMUL_K * MATMUL_N) * FP16_BYTES
 
-# The device indexes its staging area with literals of its own (contract C1 of `reference/cgdr.md` 16).
+# The device indexes its staging area with literals of its own, and nothing compares them (`reference/cgdr.md` 16).
 DEVICE_STAGE_SLOT_BYTES = 64 * 1024
 DEVICE_STAGE_SLOTS = 2
 assert STAGE_BYTES_PER_CORE == DEVICE_STAGE_SLOTS * DEVICE_STAGE_SLOT_BYTES

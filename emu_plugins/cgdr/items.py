@@ -49,7 +49,7 @@ def tiles_per_head(dv: int, v_step: int) -> int:
 
 
 def average_load(lengths: Sequence[int], hv: int, tiles: int, block_num: int) -> int:
-    """Tokens after which the owner moves on to the next block; exact, where the device keeps 32 bits (C7)."""
+    """Tokens after which the owner moves on to the next block; exact, where the device keeps 32 bits."""
     tokens = sum(length for length in lengths if length > 0)
     return -(-tokens * hv * tiles // block_num)
 

@@ -107,7 +107,7 @@ def _arguments_problem(
     for sequence in sequences:
         end = sequence.start + sequence.length
         if sequence.start < 0 or end > data.t:
-            what = f"sequence {sequence.batch} covers tokens {sequence.start} to {end - 1}, and there are {data.t}"
+            what = f"sequence {sequence.batch} covers tokens [{sequence.start}, {end}), T = {data.t}"
             remedy = "actual_seq_lengths holds lengths, not offsets; they must add up to at most T"
             return LaunchProblem("cgdr.tokens", what, remedy)
     return None

@@ -88,7 +88,7 @@ def _check_memory(data: CgdrTilingData, launch: KernelLaunch) -> LaunchProblem |
 
 
 def _check_ub(data: CgdrTilingData, launch: KernelLaunch) -> LaunchProblem | None:
-    """The instance rebuilds its buffer plan; it must fit what the tiling left for it (contract C2)."""
+    """The instance rebuilds its buffer plan; it must fit what the tiling left for it."""
     width = WIDTH_OF_KEY[launch.tiling_key]
     align_k = width if data.dk <= width else ceil_align_u32(data.dk, FP16_PER_BLOCK)
     budgets = (

@@ -33,7 +33,7 @@ def cgdr_case(arrays: Arrays) -> Case:
     Raises:
         KeyError: a required array is missing; the argument is its name.
     """
-    present = "g" in arrays and ("has_g" not in arrays or bool(arrays["has_g"]))
+    present = bool(arrays["has_g"]) if "has_g" in arrays else "g" in arrays
     inputs = (*(arrays[name] for name in REQUIRED), arrays["g"] if present else None)
     attrs: Mapping[str, AttrValue] = {"scale_value": float(arrays["scale"])} if "scale" in arrays else {}
     return Case(inputs, attrs, {name: arrays[name] for name in OUTPUTS if name in arrays})

@@ -1,6 +1,6 @@
 """The 64 bytes that host tiling hands to the kernel (`reference/cgdr.md` 3.7): packed, little-endian.
 
-The operator keeps this struct twice, for host and device, and nothing compares them (contract C3). Here the second
+The operator keeps this struct twice, for host and device, and nothing compares them. Here the second
 copy is the table in `formats/runtime`, and a test holds the two together.
 """
 

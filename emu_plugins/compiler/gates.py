@@ -44,11 +44,12 @@ class GateQuestion:
 
 @dataclass(frozen=True)
 class GateAnswer:
-    """`passed`, and the reason: of the first gate that failed, or that all passed."""
+    """`passed`, and the reason: of the first gate that failed, or that all passed; `remedy` opens the gate."""
 
     passed: bool
     gate: str
     reason: str
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,24 +57,34 @@ class _Gate:
     name: str
     passes: Callable[[GateQuestion], bool]
     failed: Callable[[GateQuestion], str]
+    remedy: str
 
 
 _GATES = (
-    _Gate("G1 option", lambda q: q.option_on, lambda _: 'ge.tiling_schedule_optimize is not "1"'),
+    _Gate(
+        "G1 option",
+        lambda q: q.option_on,
+        lambda _: 'ge.tiling_schedule_optimize is not "1"',
+        'to sink it, give --tiling_schedule_optimize 1, or put "ge.tiling_schedule_optimize": "1" into the graph\'s '
+        "options",
+    ),
     _Gate(
         "product",
         lambda q: q.chip.product in q.products,
         lambda q: f"product {q.chip.product} of {q.chip.name} is not one of {', '.join(sorted(q.products))}",
+        "to sink it, compile for another chip, or let policy sink_products name this product",
     ),
     _Gate(
         "G2 device",
         lambda q: q.offline or q.chip.model_task_update,
         lambda q: f"compiling online and {q.chip.name} does not support the model task update",
+        "to sink it, compile --offline, or for a chip that supports the update (model_task_update in sqemu chips NAME)",
     ),
     _Gate(
         "G3 placement",
         lambda q: bool(q.placements & Placement.AICPU),
         lambda _: "the operator's tiling is not registered for the AI CPU",
+        "to sink it, add Placement.AICPU to the placements of the operator's plugin",
     ),
 )
 
@@ -82,5 +93,5 @@ def ask_gates(question: GateQuestion) -> GateAnswer:
     """The answer to `question`; nothing behind the first failing gate is asked."""
     for gate in _GATES:
         if not gate.passes(question):
-            return GateAnswer(passed=False, gate=gate.name, reason=gate.failed(question))
+            return GateAnswer(passed=False, gate=gate.name, reason=gate.failed(question), remedy=gate.remedy)
     return GateAnswer(passed=True, gate="", reason="all gates passed")

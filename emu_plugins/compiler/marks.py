@@ -115,12 +115,12 @@ class Marker:
             report.decide(bound.node.name, gates.STAGE, f"{answer.reason}: {TILING_SINK}")
             return Marks(depends, dynamic_depend=True, sink=True)
         report.decide(bound.node.name, gates.STAGE, f"{answer.gate} failed ({answer.reason}): {FORCE_UNKNOWN_SHAPE}")
-        report.warn(f"{bound.place()}: the tiling stays on the host: {answer.reason}")
+        report.warn(f"{bound.place()}: the tiling stays on the host: {answer.reason}; {answer.remedy}")
         return Marks(depends, dynamic_depend=True, force_unknown=True)
 
 
 def _names(bound: BoundNode, depends: Iterable[int]) -> str:
-    return ", ".join(bound.spec.inputs[k].name for k in depends) or "no declared input (preset by the graph)"
+    return ", ".join(map(bound.input_words, depends)) or "no declared input (preset by the graph)"
 
 
 def merge_unknown(marks: Mapping[str, Marks], report: Report) -> bool:

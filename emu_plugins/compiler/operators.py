@@ -120,6 +120,13 @@ class BoundNode:
         """Where a problem of this node is."""
         return node_place(self.index, self.node, part)
 
+    def input_words(self, index: int) -> str:
+        """IR input `index` as messages name it: its IR name, and the tensor where that is called otherwise."""
+        name, tensor = self.spec.inputs[index].name, self.node.inputs[index]
+        if tensor is None:
+            return f"{name} (absent)"
+        return name if tensor == name else f"{name} (tensor {tensor})"
+
 
 def _number(value: AttrValue) -> float | int:
     return value if isinstance(value, (int, float)) else 0

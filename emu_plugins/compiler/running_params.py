@@ -8,12 +8,13 @@ null data pointer, for which a tiling function returns the largest workspace it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from emu_core.tiling import TilingError
 from emu_plugins.compiler.report import show
 from emu_plugins.compiler.sink import Tiling
+from emu_plugins.compiler.value_watch import ValueWatch
 from emu_plugins.tiling.request import TilingRequest
 
 if TYPE_CHECKING:
@@ -66,15 +67,13 @@ class ParamsCalculator:
 
     def calculate(self, bound: BoundNode, marks: Marks, way: Tiling, report: Report) -> RunningParams | None:
         """Tile `bound` once, or None after noting why its parameters cannot be used."""
+        watch = ValueWatch(bound.spec.tiling)
         try:
-            found = self.tile(bound.spec, self.request(bound, marks), self.chip)
+            found = self.tile(replace(bound.spec, tiling=watch), self.request(bound, marks), self.chip)
         except TilingError as error:
             detail = ", ".join(f"{name}={value}" for name, value in error.detail.items())
             what = f"tiling failed: {error.what}" + (f" ({detail})" if detail else "")
-            remedy = (
-                "" if way is Tiling.COMPILE else "at compile time the depended value is not known, see docs/compiler.md"
-            )
-            report.problem("graph.tiling", what, bound.place(), remedy)
+            report.problem("graph.tiling", what, bound.place(), _value_remedy(bound, watch))
             return None
         return self._checked(bound, way, found, report)
 
@@ -95,10 +94,7 @@ class ParamsCalculator:
     def _checked(self, bound: BoundNode, way: Tiling, found: TilingResult, report: Report) -> RunningParams | None:
         before = len(report.problems)
         self._check_workspaces(bound, way, found, report)
-        if way is Tiling.COMPILE and found.tiling_key not in bound.kernel.tiling_keys:
-            what = f"tiling chose key {found.tiling_key}, kernel {bound.kernel.name} has no such entry"
-            remedy = f"its keys are {', '.join(map(str, bound.kernel.tiling_keys))}"
-            report.problem("graph.tiling-key", what, bound.place(), remedy)
+        _check_key(bound, found, report)
         if len(report.problems) > before:
             return None
         sizes = list(found.workspaces)
@@ -121,3 +117,26 @@ class ParamsCalculator:
             if not 0 <= size <= self.chip.memory_bytes:
                 what = f"a workspace of {show(size)} bytes, {self.chip.name} has {self.chip.memory_bytes} of memory"
                 report.problem("graph.workspace", what, bound.place(), "make the problem smaller")
+
+
+def _check_key(bound: BoundNode, found: TilingResult, report: Report) -> None:
+    """A key without an entry could never be launched, wherever the operator is tiled at run time."""
+    if found.tiling_key in bound.kernel.tiling_keys:
+        return
+    what = (
+        f"the tiling function of {bound.spec.type} is wrong: at compile time it chose key {found.tiling_key}, "
+        f"and kernel {bound.kernel.name} has no such entry"
+    )
+    keys = ", ".join(map(str, bound.kernel.tiling_keys))
+    report.problem("graph.tiling-key", what, bound.place(), f"let it choose one of the kernel's keys: {keys}")
+
+
+def _value_remedy(bound: BoundNode, watch: ValueWatch) -> str:
+    """What to do when the tiling asked for values that it cannot have yet; empty when that is not the reason."""
+    missing = [bound.input_words(k) for k in watch.missing if k < len(bound.spec.inputs)]
+    if not missing:
+        return ""
+    return (
+        f"it asked for the value of {', '.join(missing)}, which is not known at compile time (input_data gives None); "
+        "the tiling function must answer with the largest workspace then"
+    )

@@ -64,7 +64,7 @@ class Shapes:
         fit = True
         for k, (info, declared) in enumerate(zip(inputs, bound.spec.inputs, strict=True)):
             if info is not None and declared.dtypes and info.dtype not in declared.dtypes:
-                what = f"{bound.spec.type} does not take {info.dtype} for input {declared.name}"
+                what = f"input {bound.input_words(k)}: {bound.spec.type} does not take {info.dtype}"
                 remedy = f"it takes {', '.join(declared.dtypes)}"
                 self._report.problem("graph.dtype", what, bound.place(f"inputs[{k}]"), remedy)
                 fit = False
@@ -75,9 +75,7 @@ class Shapes:
         try:
             outputs = bound.spec.infer(inputs, bound.attrs)
         except ShapeError as error:
-            part = next((f"inputs[{k}]" for k, i in enumerate(bound.spec.inputs) if i.name == error.input), "inputs")
-            what = f"input {error.input}: {error.what}" if error.input else error.what
-            self._report.problem("graph.shape", what, bound.place(part), error.remedy)
+            self._refused(bound, error)
             return ()
         except Exception as error:
             what = f"shape inference broke: {type(error).__name__}: {error}"
@@ -88,6 +86,14 @@ class Shapes:
             what = f"shape inference gave {len(outputs)} outputs or an unknown dtype"
             raise PluginError(what, id="plugin.infer", where=where, remedy="report it to the plugin's author")
         return outputs
+
+    def _refused(self, bound: BoundNode, error: ShapeError) -> None:
+        at = next((k for k, each in enumerate(bound.spec.inputs) if each.name == error.input), None)
+        if at is None:
+            self._report.problem("graph.shape", error.what, bound.place("inputs"), error.remedy)
+        else:
+            what = f"input {bound.input_words(at)}: {error.what}"
+            self._report.problem("graph.shape", what, bound.place(f"inputs[{at}]"), error.remedy)
 
     def _keep(self, name: str, info: TensorInfo, place: str) -> None:
         self.known[name] = info if self._usable(info, place) else None

@@ -5,20 +5,21 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from emu_core.hookspecs import hookimpl
+from emu_core import hookimpl
 from emu_plugins.kernels import add_custom_tiling_sink, tiling_probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from emu_core.kernels import KernelSpec
-    from emu_core.operators import OperatorSpec
+    from emu_core import KernelSpec, OperatorSpec
 
 EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "probe.launch": "TilingProbe was launched without a block, with a tiling key other than 0, 1 and 2, or with tiling "
-    "data of more elements than the chip has memory for.",
+    "data of more elements than the chip has memory for.\n"
+    "do: Look for hazard.stale-prefetch, or for an entry that was patched or built by hand.",
     "add.launch": "AddCustomTilingSink was launched without a block, with a tiling key other than 0 and 1, or with "
-    "tiling data that no tiling of it writes.",
+    "tiling data that no tiling of it writes.\n"
+    "do: Look for hazard.stale-prefetch, or for an entry that was patched or built by hand.",
 })  # fmt: skip
 
 

@@ -20,10 +20,20 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emu_core.errors import DeviceFault
-from emu_core.kernels import CoreType, Cost, KernelSpec
-from emu_core.operators import Case, InputSpec, OperatorSpec, OutputSpec, Placement, ShapeError, TensorInfo
-from emu_core.tiling import TilingError
+from emu_core import (
+    Case,
+    CoreType,
+    Cost,
+    DeviceFault,
+    InputSpec,
+    KernelSpec,
+    OperatorSpec,
+    OutputSpec,
+    Placement,
+    ShapeError,
+    TensorInfo,
+    TilingError,
+)
 from emu_plugins.kernels.depended import (
     UNKNOWN,
     blocks_for,
@@ -41,10 +51,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from emu_core.chips import Chip
-    from emu_core.kernels import KernelLaunch
+    from emu_core import Chip, KernelLaunch, TilingContext
     from emu_core.operators import Arrays, AttrValue
-    from emu_core.tiling import TilingContext
 
 OP_TYPE = "AddCustomTilingSink"
 INPUT_X, INPUT_N = 0, 2

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from emu_core.operators import ShapeError, TensorInfo
-from emu_core.tiling import TilingError
+from emu_core import ShapeError, TensorInfo, TilingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from emu_core.tiling import TilingContext
+    from emu_core import TilingContext
 
 UNKNOWN = -1
 UNKNOWN_RANK = (-2,)

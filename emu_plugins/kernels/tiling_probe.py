@@ -15,9 +15,19 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from emu_core.errors import DeviceFault
-from emu_core.kernels import CoreType, Cost, KernelSpec
-from emu_core.operators import AttrSpec, Case, InputSpec, OperatorSpec, OutputSpec, Placement, TensorInfo
+from emu_core import (
+    AttrSpec,
+    Case,
+    CoreType,
+    Cost,
+    DeviceFault,
+    InputSpec,
+    KernelSpec,
+    OperatorSpec,
+    OutputSpec,
+    Placement,
+    TensorInfo,
+)
 from emu_plugins.kernels.depended import (
     blocks_for,
     ceil_slices,
@@ -34,10 +44,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from emu_core.chips import Chip
-    from emu_core.kernels import KernelLaunch
+    from emu_core import Chip, KernelLaunch, TilingContext
     from emu_core.operators import Arrays, AttrValue
-    from emu_core.tiling import TilingContext
 
 OP_TYPE = "TilingProbe"
 INPUT_X, INPUT_N = 0, 1

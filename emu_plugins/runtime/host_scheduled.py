@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
+from emu_core.origin import Origin
 from emu_core.tiling import TilingError
 from emu_plugins.runtime.arguments import Slots, argument_words
 from emu_plugins.runtime.sqes import Place
@@ -143,5 +144,5 @@ class HostSchedule:
             args=args.address,
             stack=self._stack,
         )
-        queue.append(sqe)
+        queue.append(sqe, Origin(task.node, index))
         self._device.scheduler.ring_doorbell(model.caller)

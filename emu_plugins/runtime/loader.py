@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError, LimitError
 from emu_core.model import Model
+from emu_core.origin import NOWHERE, Origin
 from emu_core.signals import Signal
 from emu_plugins.runtime.arguments import Slots, argument_words
 from emu_plugins.runtime.host_scheduled import HostSchedule
@@ -84,6 +85,7 @@ class _Loader:
         self.streams: dict[int, Stream] = {}
         self.events: dict[int, int] = {}
         self.end: int | None = None
+        self.origin = NOWHERE
 
     def load(self) -> Model:
         """Everything, in the vendor's order: objects, tasks in list order, end of graph."""
@@ -167,6 +169,7 @@ class _Loader:
 
     def _distribute(self, index: int, task: BlobTask) -> None:
         where = f"task {index}"
+        self.origin = Origin(task.node, index)
         if task.stream_id not in self.streams:
             raise InputError(f"names the stream {task.stream_id}, which does not exist", id="blob.task", where=where)
         known = {int(kind): function for kind, function in _DISTRIBUTE.items()}
@@ -184,7 +187,7 @@ class _Loader:
         return Place(queue.stream_id, queue.next_task_id())
 
     def _append(self, task: BlobTask, sqe: bytes) -> None:
-        self.streams[task.stream_id].queue.append(sqe)
+        self.streams[task.stream_id].queue.append(sqe, self.origin)
 
     def _op(self, task: BlobTask, where: str) -> int:
         if task.op is None:

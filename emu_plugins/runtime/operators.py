@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from formats.blob import Blob
 
 
+MOST_TILING_DATA = 16 << 20
+"""Bytes of tiling data an operator may ask for; a limit of ours, the same as the compiler's."""
+
+
 class Operators:
     """Registrations by index of the blob's operators.
 
@@ -38,6 +42,13 @@ class Operators:
                 )
             self.specs.append(host.operators[op.type])
         for op, spec in zip(blob.ops, self.specs, strict=True):
+            if op.tiling_capacity > MOST_TILING_DATA:
+                raise InputError(
+                    f"asks for {op.tiling_capacity} bytes of tiling data, at most {MOST_TILING_DATA} are allowed",
+                    id="blob.capacity",
+                    where=f"operator {op.name}",
+                    remedy="compile the graph again",
+                )
             if len(op.inputs) != len(spec.inputs) or len(op.outputs) != len(spec.outputs):
                 raise InputError(
                     f"has {len(op.inputs)} inputs and {len(op.outputs)} outputs, the registered {op.type} has "

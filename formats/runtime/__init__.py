@@ -5,9 +5,11 @@ from formats.runtime.cgdr_tiling_data import CgdrTilingData
 from formats.runtime.kernel_descriptor import KERNEL_MAGIC, KernelDescriptor
 from formats.runtime.node_info import AttrEntry, CompileTimeTensor, NodeInfoHead, NodeInstance
 from formats.runtime.platform import PlatformBlock
-from formats.runtime.run_context import RunContext
+from formats.runtime.run_context import RunContext, run_context
+from formats.runtime.task_update import ModelTaskUpdateInfo, TilingContextAddr, TilingSinkTaskInfo
 from formats.runtime.tensor import RefreshedTensor, Tensor
 from formats.runtime.tiling_data import TilingDataHeader
+from formats.runtime.tiling_task import ParamDef
 from formats.runtime.value_cell import ValueCell
 from formats.runtime.vector import VectorHeader
 
@@ -26,6 +28,10 @@ STRUCTS = (
     PlatformBlock,
     KernelDescriptor,
     CgdrTilingData,
+    ParamDef,
+    ModelTaskUpdateInfo,
+    TilingSinkTaskInfo,
+    TilingContextAddr,
 )
 
 __all__ = [
@@ -36,13 +42,18 @@ __all__ = [
     "CgdrTilingData",
     "CompileTimeTensor",
     "KernelDescriptor",
+    "ModelTaskUpdateInfo",
     "NodeInfoHead",
     "NodeInstance",
+    "ParamDef",
     "PlatformBlock",
     "RefreshedTensor",
     "RunContext",
     "Tensor",
+    "TilingContextAddr",
     "TilingDataHeader",
+    "TilingSinkTaskInfo",
     "ValueCell",
     "VectorHeader",
+    "run_context",
 ]

@@ -46,3 +46,15 @@ CqeModelExec = define(
     note="as CqeError, for a model execute task",
     meanings=_INDEX,
 )
+CqeRuntimeView = define(
+    "v100",
+    "CqeRuntimeView",
+    17,
+    _COMMON,
+    """
+    @8   error_type:8  drop_flag:8  -:1  sqe_type:6  -:1  sqe_index:16
+    @13  sq_sw_status:32
+    """,
+    note="the runtime header's view of the same entry; drop_flag grew to a byte: not for hardware data",
+    meanings=_INDEX,
+)

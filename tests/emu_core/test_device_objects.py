@@ -204,7 +204,7 @@ def test_hazards_are_kept_and_traced(queues):
     (hazard,) = bench.device.hazards
     assert (hazard.stream, hazard.slot, hazard.task, hazard.run, dict(hazard.detail)) == (0, 3, 4, 1, {"depth": 8})
     assert bench.events(HazardFound)[0].id == "x.y"
-    assert hazard.text() == "hazard x.y: stream 0 task 4: odd at 0 ns; look"
+    assert hazard.text() == "hazard x.y: stream 0 task 4 (kernel): odd at 0 ns; look"
 
 
 FAULT = Fault("kernel.x", "boom", 0x26, 507015, 1, 900, 1, 0, 7, 7, "kernel", "ai_core")
@@ -214,7 +214,7 @@ def test_a_fault_reads_cause_first_then_consequences():
     """Codes with names, then what stopped, then what to do."""
     full = replace(FAULT, remedy="look", consequences=("stream 1 waits",))
     assert full.text().splitlines() == [
-        "fault kernel.x: stream 0 task 7 (kernel, ai_core): boom [TS 0x26 AI Core exception, ACL 507015] at 900 ns",
+        "fault kernel.x: stream 0 task 7 (kernel): boom [TS 0x26 AI Core exception, ACL 507015] at 900 ns",
         "  then: stream 1 waits",
         "  do: look",
     ]

@@ -12,7 +12,7 @@ from emu_core.api import compile_graph
 from emu_core.device import Device
 from emu_core.errors import InputError, OptionError, PluginError
 from emu_core.hookspecs import hookimpl
-from emu_core.kernels import CoreType, Cost, KernelSpec
+from emu_core.kernels import AicpuKernelSpec, CoreType, Cost, KernelSpec
 from emu_core.operators import OperatorSpec
 from emu_core.plugins import GROUP, PluginHost
 from emu_core.policies import PolicySpec, Scope
@@ -136,32 +136,48 @@ def test_first_takes_the_first_answer_that_is_not_none():
     assert host.first("sqemu_load", device=None, blob=None) == 7
 
 
-def test_a_hook_with_a_wrong_signature_makes_the_plugin_invalid():
+def test_a_hook_with_a_wrong_signature_makes_the_plugin_invalid(installed):
     """An argument that the hook does not have is refused at registration; nothing of the plugin stays registered."""
-    host = PluginHost([_plugin(chips=lambda typo: typo), _plugin("ok", chips=[ASCEND310P3])], entry_points=False)
+    installed(_Entry("bad", _plugin(chips=lambda typo: typo)), _Entry("ok", _plugin("ok", chips=[ASCEND310P3])))
+    host = PluginHost()
     assert host.plugins[0].broken.startswith("not a valid plugin: PluginValidationError")
     assert list(host.chips) == ["ascend310p3"]
 
 
-def test_an_unknown_hook_makes_the_plugin_invalid():
+def test_an_unknown_hook_makes_the_plugin_invalid(installed):
     """A misspelled hook would otherwise never be called."""
-    host = PluginHost([_plugin(chip=[ASCEND310P3])], entry_points=False)
+    installed(_Entry("bad", _plugin(chip=[ASCEND310P3])))
+    host = PluginHost()
     assert "not a valid plugin" in host.plugins[0].broken
     assert not host.chips
 
 
+def test_a_broken_plugin_that_somebody_asked_for_is_an_error():
+    """A plugin given by the caller is not left out in silence: invalid at once, raising when it is asked."""
+    with pytest.raises(PluginError, match="unknown hook 'sqemu_chip'") as caught:
+        PluginHost([_plugin(chip=[ASCEND310P3])], entry_points=False)
+    assert (caught.value.id, caught.value.where) == ("plugin.invalid", "plugin mine")
+    host = PluginHost([_plugin(chips=lambda: 1 / 0)], entry_points=False)
+    with pytest.raises(PluginError, match="ZeroDivisionError") as caught:
+        _ = host.chips
+    assert (caught.value.id, caught.value.where) == ("plugin.raised", "plugin mine")
+
+
 def test_several_objects_of_one_class_are_several_plugins():
-    """Names get a number; the same object twice is a mistake of the caller and noted."""
+    """Names get a number; the same object twice is a mistake of the caller."""
     first, second = _plugin(chips=[ASCEND310P3]), _plugin(chips=[replace(ASCEND310P3, name="b")])
-    host = PluginHost([first, second, first], entry_points=False)
-    assert [(p.name, bool(p.broken)) for p in host.plugins] == [("mine", False), ("mine-2", False), ("mine-3", True)]
+    host = PluginHost([first, second], entry_points=False)
+    assert [p.name for p in host.plugins] == ["mine", "mine-2"]
     assert list(host.chips) == ["ascend310p3", "b"]
+    with pytest.raises(PluginError, match="already"):
+        PluginHost([first, first], entry_points=False)
 
 
 @pytest.mark.parametrize("value", [lambda: 1 / 0, None, ["no chip"]], ids=["raises", "returns nothing", "returns text"])
-def test_a_hook_that_breaks_is_isolated(value):
+def test_a_hook_that_breaks_is_isolated(installed, value):
     """The plugin is marked broken when it is asked, and the others still answer."""
-    host = PluginHost([_plugin("bad", chips=value), _plugin("good", chips=[ASCEND310P3])], entry_points=False)
+    installed(_Entry("bad", _plugin("bad", chips=value)), _Entry("good", _plugin("good", chips=[ASCEND310P3])))
+    host = PluginHost()
     assert list(host.chips) == ["ascend310p3"]
     assert _by_name(host)["bad"].broken
     assert not _by_name(host)["good"].broken
@@ -239,7 +255,45 @@ def test_chips_are_found_in_any_case(host):
 
 def test_a_hook_may_take_fewer_arguments_than_listed():
     """The AI CPU hook is given the host, but need not ask for it."""
-    asked = PluginHost(
-        [_plugin(aicpu_kernels=lambda host: [host]), _plugin("b", aicpu_kernels=lambda: [7])], entry_points=False
-    )
-    assert asked.aicpu_kernels == (asked, 7)
+    seen = []
+    spec = AicpuKernelSpec("*.so", "f", lambda _: None, lambda _: 0)
+    asking = _plugin(aicpu_kernels=lambda host: seen.append(host) or [spec])
+    asked = PluginHost([asking, _plugin("b", aicpu_kernels=lambda: [spec])], entry_points=False)
+    assert asked.aicpu_kernels == (spec, spec)
+    assert seen == [asked]
+
+
+@pytest.mark.parametrize("junk", [[None], "abc", [3], 7, {"a": 1}])
+@pytest.mark.parametrize(
+    "hook", ["structs", "policies", "operators", "kernels", "aicpu_kernels", "engines", "explanations"]
+)
+def test_hooks_that_give_rubbish_are_left_out(installed, hook, junk):
+    """Whatever a hook gives instead of its records, the plugin is marked and everything else still works."""
+    bad = _plugin("bad", **{hook: (lambda device: junk) if hook == "engines" else junk})
+    built_in = importlib.metadata.entry_points(group=GROUP)
+    installed(*built_in, _Entry("bad", bad))
+    host = PluginHost()
+    _ = (host.registry, host.policy_specs, host.operators, host.kernels, host.aicpu_kernels, host.explanations)
+    Device("ascend310p3", None, host)
+    assert "must give" in _by_name(host)["bad"].broken or "not iterable" in _by_name(host)["bad"].broken
+
+
+def test_an_unhashable_name_is_rubbish_too(installed):
+    """A record whose name is no text cannot be collected."""
+    installed(_Entry("bad", _plugin("bad", chips=[replace(ASCEND310P3, name=["x"])])))
+    host = PluginHost()
+    assert not host.chips
+    assert "must be text" in _by_name(host)["bad"].broken
+
+
+def test_something_without_hooks_is_no_plugin():
+    """An object that has no hook was given by mistake."""
+    with pytest.raises(PluginError, match="no hook"):
+        PluginHost([3], entry_points=False)
+
+
+def test_leaving_out_a_plugin_that_is_not_there_is_an_error():
+    """A misspelled name would otherwise leave the plugin in."""
+    with pytest.raises(PluginError, match="no plugin 'kernel' to leave out") as caught:
+        PluginHost(without=["kernel"])
+    assert "kernels" in caught.value.remedy

@@ -15,7 +15,7 @@ NAMES = """
 AicpuKernelSpec AicpuLaunch AttrSpec Case Chip CompileOptions Compiled CoreType Cost Deadlock Device DeviceFault EVENTS
 Effect EmulatorBug Fault GraphError Handler Hazard InputError InputSpec JournalEntry KernelLaunch KernelSpec Latencies
 LimitError Model OperatorSpec OptionError OutputSpec Placement PlatformInfo PluginError PluginHost PolicySpec Port
-Problem Refusal Result Run Scope ShapeError Signal SqemuError StorageShape Task TensorDesc TensorInfo TilingContext
+Problem Refusal Result Run Scope ShapeError Signal SqemuError StorageShape Task TaskBlob TensorDesc TensorInfo TilingContext
 TilingError Trace Wait compile_graph compile_with_report drain hookimpl
 """
 
@@ -63,3 +63,19 @@ def test_importing_the_package_is_cheap(tmp_path):
     """Neither numpy nor structlog nor pluggy is loaded before a name that needs it is used."""
     found = _python("import emu_core, sys; print(*{'numpy', 'structlog', 'pluggy'} & set(sys.modules))", tmp_path)
     assert (found.stdout.strip(), found.stderr) == ("", "")
+
+
+def test_options_may_be_a_plain_mapping():
+    """GE options given as a mapping are those of the graph's compilation."""
+    graph = {
+        "format": "sqemu-graph",
+        "version": 1,
+        "name": "p",
+        "inputs": [{"name": "x", "dtype": "float32", "shape": [4]}, {"name": "n", "dtype": "int32", "shape": [1]}],
+        "nodes": [{"name": "probe", "type": "TilingProbe", "inputs": ["x", "n"], "outputs": ["y"]}],
+        "outputs": ["y"],
+    }
+    blob = emu_core.compile_graph(graph, "ascend310p3", {"ge.tiling_schedule_optimize": "1"})
+    assert isinstance(blob, emu_core.TaskBlob)
+    assert blob.ops[0].sink
+    assert emu_core.compile_graph(graph, "ascend310p3").unknown_shape

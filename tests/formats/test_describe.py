@@ -11,7 +11,7 @@ import formats
 from formats import BUILTIN, FormatError, define, describe, json_schema, render, render_value
 from formats.cheader import c_header, macro_prefix, to_c
 from formats.enums import ENUMS, enum_of, name_of
-from formats.meanings import MEANINGS
+from formats.meanings import MEANINGS, SLOTS, TOPICS
 from formats.strategies import records
 
 KERNEL = formats.get("v100", "AicoreKernelSqe")
@@ -34,10 +34,14 @@ class TestRows:
         assert define("edu", "S", 1, "zzz:8").fields[0].meaning == "not documented"
 
     def test_meanings_are_used(self):
-        """Every meaning belongs to a field of a v100 struct, apart from unused instruction slots."""
+        """Every meaning belongs to a field of a struct, apart from unused parts of instruction slots."""
         used = {f.name for s in BUILTIN.structs for f in s.fields}
-        slots = ("lhwi", "llwi", "nop", "func_call")
+        slots = tuple(f"{slot}_" for slot in SLOTS)
         assert [name for name in MEANINGS if name not in used and not name.startswith(slots)] == []
+
+    def test_every_name_has_one_meaning(self):
+        """No field name is explained in two topics."""
+        assert sum(len(topic) for topic in TOPICS) == len(MEANINGS)
 
     def test_rows_read_like_the_reference(self):
         """A row has the byte, the words and bits, the width and the meaning of its field."""

@@ -28,18 +28,26 @@ def sqe(name, **values):
 
 class TestLookUp:
     def test_families_and_names_of_this_release(self):
-        """Three families are built in; v100 has the structs of the measured table."""
-        assert BUILTIN.families == ("v100", "runtime", "blob")
+        """Six families of chips, the runtime's records and the blob are built in."""
+        chips = ("v100", "v200", "v201", "arch9201", "arch5162", "other")
+        assert BUILTIN.families == (*chips, "runtime", "blob")
+        assert BUILTIN.sqe_families == ("v100", "v200", "v201", "arch9201", "arch5162")
         assert "PhModelTaskUpdateSqe" in BUILTIN.names("v100")
         assert BUILTIN.get("runtime", "ValueCell").size == 128
 
     def test_unknown_names_list_the_known_ones(self):
         """An unknown family or struct is a FormatError that says what there is."""
-        assert "v100, runtime, blob" in str(error_of(formats.get, "v300", "X"))
+        assert "v100, v200, v201" in str(error_of(formats.get, "v300", "X"))
         error = error_of(formats.get, "v100", "X")
         assert error.id == "format.unknown-struct"
         assert "AicoreKernelSqe" in error.remedy
         assert error_of(BUILTIN.names, "v300").id == "format.unknown-family"
+
+    def test_built_in_families_inherit(self):
+        """v201 takes what it does not redefine from v200."""
+        assert BUILTIN.get("v201", "PhSqe") is BUILTIN.get("v200", "PhSqe")
+        assert BUILTIN.get("arch9201", "AicKernelSqe") is not BUILTIN.get("v200", "AicKernelSqe")
+        assert BUILTIN.get("v201", "CmoLinearSqe").by_name["cmo_type"].offset == 64
 
     def test_extend_leaves_the_registry_alone(self):
         """A plugin's structs are in the new registry only."""
@@ -100,13 +108,13 @@ class TestDecode:
     @pytest.mark.parametrize(
         ("data", "name", "note"),
         [
-            (sqe("CommonSqe", type=0, command_custom=[4] + [0] * 13), "CommonSqe", "type 0 (AI_CORE)"),
             (sqe("CommonSqe", type=33), "CommonSqe", "type 33 (not a known type)"),
-            (sqe("CommonSqe", type=11), "CommonSqe", "type 11 (SDMA)"),
-            (sqe("WriteValueSqe", type=8, ptr_mode=1), "CommonSqe", "type 8 (WRITE_VALUE)"),
-            (sqe("FunctionCallSqe", type=20, conds_sub_type=8), "CommonSqe", "type 20 (CONDITION)"),
-            (sqe("PhSqe", type=3, task_type=98, payload=[1] + [0] * 11), "PhSqe", "task type 98 (FLIP)"),
+            (sqe("CommonSqe", type=16), "CommonSqe", "type 16 (ROCCE)"),
+            (sqe("CommonSqe", type=18), "CommonSqe", "type 18 (RESERVED)"),
+            (sqe("AicpuKernelSqe", type=1, topic_id=9), "AicpuKernelSqe", "topic 9 is not that of a kernel launch"),
+            (sqe("PhSqe", type=3, task_type=20, payload=[1] + [0] * 11), "PhSqe", "task type 20 (LABEL_SET)"),
             (sqe("PhSqe", type=3, task_type=999, payload=[1] * 12), "PhSqe", "task type 999 (not a known"),
+            (sqe("PhSqe", type=3, task_type=999), "PhSqe", "task type 999 (not a known"),
         ],
     )
     def test_kinds_without_a_layout_are_marked_as_guessed(self, data, name, note):
@@ -177,3 +185,16 @@ def test_importing_the_package_loads_no_numpy_and_no_hypothesis():
     code = "import formats, sys; assert formats.IS_SQEMU; print(sorted({'numpy', 'hypothesis'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_families_are_loaded_when_they_are_first_needed():
+    """Importing the package loads no family; asking for one struct loads that family (and what it inherits) only."""
+    code = (
+        "import formats, sys\n"
+        "families = ['v100', 'v200', 'v201', 'arch9201', 'arch5162', 'other', 'runtime']\n"
+        "loaded = lambda: [f for f in families if f'formats.{f}' in sys.modules]\n"
+        "print(loaded()); formats.get('v100', 'PhSqe'); print(loaded())\n"
+        "formats.get('v201', 'PhSqe'); print(loaded())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "['v100']", "['v100', 'v200', 'v201']"]

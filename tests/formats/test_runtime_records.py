@@ -5,7 +5,8 @@ import struct
 import pytest
 
 import formats
-from formats.runtime import KERNEL_MAGIC
+from formats import FormatError
+from formats.runtime import KERNEL_MAGIC, run_context
 
 
 def record(name):
@@ -16,7 +17,8 @@ def record(name):
 SIZES = {
     "TilingDataHeader": 64, "VectorHeader": 64, "RunContext": 40, "ValueCell": 128, "Tensor": 752,
     "RefreshedTensor": 1392, "AicpuArgHead": 20, "NodeInfoHead": 88, "NodeInstance": 48, "CompileTimeTensor": 144,
-    "KernelDescriptor": 64, "CgdrTilingData": 64,
+    "KernelDescriptor": 64, "CgdrTilingData": 64, "ParamDef": 8264, "ModelTaskUpdateInfo": 32,
+    "TilingSinkTaskInfo": 24, "TilingContextAddr": 40,
 }  # fmt: skip
 
 
@@ -40,6 +42,12 @@ def test_sizes(name, size):
         ("RefreshedTensor", "tensor", 640),
         ("AicpuArgHead", "ext_info_addr", 12),
         ("CgdrTilingData", "scaleValue", 52),
+        ("ParamDef", "is_custom", 16),
+        ("ParamDef", "is_prefix", 17),
+        ("ParamDef", "so_name", 18),
+        ("ParamDef", "kernel_name", 4114),
+        ("ParamDef", "op_name", 8210),
+        ("ParamDef", "host_input_info", 8242),
     ],
 )
 def test_places(name, field, byte):
@@ -64,3 +72,19 @@ def test_published_tiling_data():
 def test_the_descriptor_magic_reads_as_text():
     """A kernel descriptor is found in a memory dump by its first eight bytes."""
     assert record("KernelDescriptor").build({"magic": KERNEL_MAGIC})[:8] == b"SQEMUKRN"
+
+
+@pytest.mark.parametrize(("values", "size"), [(0, 48), (1, 56), (18, 192)])
+def test_a_run_context_has_48_bytes_and_8_per_value(values, size):
+    """The 48 bytes of the reference include one value pointer; the fixed part comes first."""
+    layout = run_context(values)
+    assert layout.size == size
+    assert layout.by_name["values"].offset == 8 * 40
+    assert layout.by_name["output_start"] == record("RunContext").by_name["output_start"]
+
+
+@pytest.mark.parametrize("values", [-1, 65537])
+def test_a_run_context_of_another_size_is_refused(values):
+    """Counts out of reach are a FormatError."""
+    with pytest.raises(FormatError, match="possible"):
+        run_context(values)

@@ -8,6 +8,12 @@ import numpy as np
 import pytest
 
 
+def y_of(path):
+    """Output y of an npz; the file is closed."""
+    with np.load(path) as found:
+        return found["y"]
+
+
 class TestRun:
     def test_each_input_file_is_one_execution(self, sqemu, probe):
         """Two input files give OUT.0.npz and OUT.1.npz, each with the key and block of its own n."""
@@ -16,7 +22,7 @@ class TestRun:
             probe / "out.npz",
         )  # fmt: skip
         assert found.code == 0
-        first, second = (np.load(probe / f"out.{i}.npz")["y"] for i in (0, 1))
+        first, second = (y_of(probe / f"out.{i}.npz") for i in (0, 1))
         # n = 3: key 0, 3 blocks of 14; n = 5: key 2, 5 blocks of 8.
         assert first.tolist() == [0.0] * 14 + [1.0] * 14 + [2.0] * 12
         assert second.tolist() == [200.0 + i // 8 for i in range(40)]
@@ -28,8 +34,8 @@ class TestRun:
             "--outputs", probe / "o.npz", "--json",
         )  # fmt: skip
         assert [o["run"] for o in found.objects] == [1, 2, 3, 4]
-        assert np.load(probe / "o.3.npz")["y"][0] == 200
-        assert np.load(probe / "o.2.npz")["y"][0] == 0
+        assert y_of(probe / "o.3.npz")[0] == 200
+        assert y_of(probe / "o.2.npz")[0] == 0
 
     def test_one_execution_keeps_the_name(self, sqemu, probe):
         """A single execution writes the output file under the name given."""
@@ -70,6 +76,48 @@ class TestRun:
         assert all(type(e["time"]) is int and e["event"] for e in events)
         patch = next(e for e in events if e["event"] == "sqe.patch" and e["field"] == "block_dim")
         assert (patch["before"], patch["after"], patch["engine"], patch["tiling_key"]) == (0xFFFF, 3, "task_update", 0)
+
+    def test_ring_dumps_of_several_executions(self, sqemu, probe):
+        """Several executions get a folder each, numbered like their outputs; the ring starts with the patch before."""
+        sqemu(
+            "run", probe / "probe.json", "--inputs", probe / "in3.npz", "--inputs", probe / "in5.npz", "--dump-rings",
+            probe / "rings",
+        )  # fmt: skip
+        assert sorted(p.name for p in (probe / "rings").iterdir()) == ["0", "1"]
+        first, second = ((probe / f"rings/{i}/sq0/{n}.bin").read_bytes() for i, n in ((0, "after"), (1, "before")))
+        assert first == second
+
+    def test_host_scheduled_rings(self, sqemu, probe):
+        """A host-scheduled graph dumps the ring of its plain stream."""
+        sqemu(
+            "run", probe / "probe.json", "--tiling_schedule_optimize", "0", "--inputs", probe / "in3.npz",
+            "--dump-rings", probe / "rings",
+        )  # fmt: skip
+        assert len((probe / "rings/sq0/executed.bin").read_bytes()) == 64
+
+    def test_patches(self, sqemu, probe):
+        """--patches prints both patched fields of the execution, with operator and writer."""
+        found = sqemu("run", probe / "probe.json", "--inputs", probe / "in5.npz", "--patches")
+        lines = [line.split() for line in found.out.splitlines() if "task update (" in line]
+        assert [(w[2], w[7], w[9]) for w in lines] == [("probe0", "pc_addr", lines[0][9]), ("probe0", "block_dim", "5")]
+
+    def test_plugin_from_a_file(self, sqemu, probe):
+        """--plugin loads a Python file; one that is broken is named with the reason."""
+        (probe / "mine.py").write_text(
+            "from emu_core import PolicySpec, Scope, hookimpl\n\n\n@hookimpl\ndef sqemu_policies():\n"
+            "    return [PolicySpec('mine.x', Scope.DEVICE, 'a', ('a', 'b'), 'mine')]\n"
+        )
+        given = ("run", probe / "probe.json", "--inputs", probe / "in3.npz", "--policy", "mine.x=b")
+        assert sqemu(*given, "--plugin", probe / "mine.py").code == 0
+        assert sqemu(*given).code == 2
+        (probe / "mine.py").write_text("1 / 0")
+        found = sqemu(*given, "--plugin", probe / "mine.py", "--json")
+        assert (found.code, found.error["error"]) == (2, "plugin.import")
+
+    def test_arrays_without_a_use_are_said(self, sqemu, probe):
+        """An array that is no input of the graph is named, since it is ignored."""
+        np.savez(probe / "more.npz", x=np.zeros(40, "f4"), n=np.ones(1, "i4"), N=np.ones(1, "i4"))
+        assert "is called N; ignored" in sqemu("run", probe / "probe.json", "--inputs", probe / "more.npz").err
 
 
 class TestHazardsAndFaults:
@@ -124,6 +172,17 @@ class TestHazardsAndFaults:
         )  # fmt: skip
         assert sqemu(*given).code == 0
         assert sqemu(*given, "--strict").code == 1
+
+    def test_the_message_says_how_many_nops_are_missing(self, sqemu, probe):
+        """With one NOP at depth 5 the kernel lies 3 past the wait, and 3 more NOPs are needed."""
+        found = sqemu(
+            "run", probe / "probe.json", "--policy", "nop_count=1", "--inputs", probe / "in3.npz", "--inputs",
+            probe / "in5.npz", "--outputs", probe / "o.npz",
+        )  # fmt: skip
+        assert "kernel of probe0" in found.out
+        assert "3 entries past the wait in slot 0" in found.out
+        assert "put 3 more NOPs" in found.out
+        assert "1 more execution was not started; no output was written" in found.out
 
     def test_json_has_faults_as_values(self, sqemu, probe):
         """`--json` gives faults with TS and ACL codes, first cause first."""

@@ -68,7 +68,7 @@ class TestText:
     def test_family_is_said(self, sqemu, tmp_path):
         """The first line says how many entries there are, of which family, and why it was taken."""
         path = put(tmp_path, NOP, NOTIFY)
-        assert "2 SQEs, family v100 (the only family" in sqemu("dump", path).out
+        assert "2 SQEs, family v100 (guessed: 100% of the signs" in sqemu("dump", path).out
         assert "family v100 (given)" in sqemu("dump", path, "--family", "v100").out
         assert "family v100 (of ascend310p3)" in sqemu("dump", path, "--chip", "Ascend310P3").out
 
@@ -133,7 +133,7 @@ class TestFacts:
 
     def test_place_holders_and_conditions(self):
         """Place holders and condition entries are told by what they stand for."""
-        assert told("PhSqe", type=3, task_type=98) == ("place holder", ["stands for flip"])
+        assert told("PhSqe", type=3, task_type=20) == ("place holder", ["stands for label set"])
         assert told("FunctionCallSqe", type=20, conds_sub_type=1, model_id=4) == ("model execute", ["model 4"])
         assert told("FunctionCallSqe", type=20, conds_sub_type=4) == ("condition", ["sub type stream switch"])
 
@@ -161,7 +161,7 @@ class TestFamilies:
         common = define("edu", "CommonSqe", 64, "@0 type:6 -:26 rt_stream_id:16 task_id:16 words:32*14")
         registry = BUILTIN.extend((common,))
         assert guess_family(registry, sqe(NOP) + sqe(KERNEL)).name == "v100"
-        assert "guessed among v100, edu" in guess_family(registry, sqe(NOP)).reason
+        assert "fit v100" in guess_family(registry, sqe(NOP)).reason
 
 
 class TestJson:
@@ -171,10 +171,11 @@ class TestJson:
         assert found[0] == {
             "section": "file",
             "family": "v100",
-            "reason": "the only family with SQEs here",
+            "reason": found[0]["reason"],
             "entries": 2,
             "skipped": 0,
         }
+        assert found[0]["reason"].startswith("guessed: 100% of the signs in 2 entries fit v100")
         kernel = found[2]
         assert kernel["section"] == "sqes"
         assert (kernel["stream_id"], kernel["slot"], kernel["task_id"]) == (3, 1, 9)

@@ -57,7 +57,7 @@ def keyword_ids():
 @pytest.fixture(scope="module")
 def catalog():
     """Everything, with the texts of the installed plugins."""
-    return Catalog(PluginHost().explanations)
+    return Catalog(PluginHost().each("sqemu_explanations"))
 
 
 class TestEverythingIsExplained:
@@ -158,10 +158,33 @@ class TestPlugins:
             def sqemu_explanations(self):
                 return {"edu.broken": "The teaching chip is broken.", "EE1019": "Said by the plugin."}
 
-        catalog = Catalog(PluginHost([Extra()]).explanations)
+        catalog = Catalog(PluginHost([Extra()]).each("sqemu_explanations"))
         assert catalog.find("EDU.broken")[0].meaning == "The teaching chip is broken."
         known = catalog.find("EE1019")[0]
-        assert (known.meaning, known.also) == ("a stream of a model is full", "Said by the plugin.")
+        assert (known.meaning, known.also) == ("a stream of a model is full", "plugin Extra: Said by the plugin.")
+
+    def test_an_entry_names_its_plugin_and_what_to_do(self):
+        """The kind names the plugin; a text without `do:` sends the reader to the plugin's author."""
+        texts = {"a.full": "What it is.\nIt goes on.\ncause: Haste.\ndo: Wait\n  a while.", "a.bare": "What it is."}
+        catalog = Catalog([("edu", texts)])
+        (full,), (bare,) = catalog.find("a.full"), catalog.find("a.bare")
+        assert full.kind == bare.kind == "id of plugin edu"
+        assert (full.meaning, full.cause, full.action) == ("What it is. It goes on.", "Haste.", "Wait a while.")
+        assert "author of plugin edu" in bare.action
+
+    def test_two_plugins_about_one_id(self):
+        """What a second and a third plugin say stands beside the first, each with its name."""
+        catalog = Catalog(
+            [("one", {"a.b": "First."}), ("two", {"a.b": "Second.\ndo: Act."}), ("three", {"a.b": "Third."})]
+        )
+        (found,) = catalog.find("a.b")
+        assert (found.meaning, found.also) == ("First.", "plugin two: Second. Act. plugin three: Third.")
+
+    def test_every_id_of_an_installed_plugin_says_what_to_do(self, catalog):
+        """No built-in plugin leaves its reader without an action."""
+        listed = [each for each in catalog if each.kind.startswith("id of plugin")]
+        assert {each.kind.split()[-1] for each in listed} >= {"cgdr", "compiler", "kernels"}
+        assert not [each.code for each in listed if not each.action or "Ask the author" in each.action]
 
     def test_texts_of_the_compiler(self, catalog):
         """The compiler's own texts are found."""
@@ -188,12 +211,67 @@ class TestCommand:
         found = sqemu("explain", "hazard.stale-prefech", "--json")
         assert (found.code, found.error["error"]) == (2, "explain.unknown")
         assert "hazard.stale-prefetch" in found.error["remedy"]
-        assert "look like" in sqemu("explain", "~~").err
-
-    def test_no_code(self, sqemu):
-        """Without a code it is a usage error."""
-        assert sqemu("explain").code == 2
+        assert "explain --list" in sqemu("explain", "~~").err
         assert sqemu("explain", "").code == 2
+
+    def test_a_plugin_that_is_given(self, sqemu, tmp_path):
+        """With --plugin the ids of a file are explained, under the name of the file."""
+        (tmp_path / "edu_ids.py").write_text(
+            "from emu_core import hookimpl\n"
+            "@hookimpl\n"
+            "def sqemu_explanations():\n"
+            "    return {'edu.broken': 'Broken.'}\n"
+        )
+        assert sqemu("explain", "edu.broken").code == 2
+        out = sqemu("explain", "edu.broken", "--plugin", tmp_path / "edu_ids.py").out
+        assert "(id of plugin edu_ids)" in out
+
+    def test_several_codes(self, sqemu):
+        """Each of several codes is explained once, also where one of them is two or three words."""
+        found = sqemu("explain", "TS", "0x91", "507011", "error", "type", "0x8", "507011", "--json").objects
+        assert [each["code"] for each in found] == ["TS 0x91", "507011", "error type 0x8"]
+        assert [each["code"] for each in sqemu("explain", "10 507015", "--json").objects][-1] == "507015"
+
+    def test_numbers_are_not_run_together(self, sqemu):
+        """Two numbers are two codes, not the digits of one."""
+        found = {each["code"] for each in sqemu("explain", "9", "0x1", "--json").objects}
+        assert {"TS 0x9", "TS 0x1"} <= found
+        assert "TS 0x91" not in found
+
+    def test_known_and_unknown(self, sqemu):
+        """What is known is explained before the unknown code ends the command with exit 2."""
+        found = sqemu("explain", "507011", "zork.zork")
+        assert found.code == 2
+        assert found.out.startswith("507011")
+        assert "'zork.zork'" in found.err
+
+    @pytest.mark.parametrize("arguments", [(), ("--list",)])
+    def test_list(self, sqemu, catalog, arguments):
+        """Without a code, and with --list, every code is listed under its topic."""
+        out = sqemu("explain", *arguments).out
+        words = " ".join(out.split())
+        assert [each.code for each in catalog if each.code not in words] == []
+        assert "id of plugin compiler (" in out
+        assert out.index("id of sqemu") < out.index("task scheduler code (205)")
+        assert "\xa0" not in out
+
+    def test_list_as_json(self, sqemu, catalog):
+        """With --json the list has one object per code, as a single explanation has."""
+        assert [each["code"] for each in sqemu("explain", "--json").objects] != []
+        assert {each["code"] for each in sqemu("explain", "--list", "--json").objects} == {e.code for e in catalog}
+
+    @pytest.mark.parametrize("code", ["507014", "507015", "507018", "507036", "507050"])
+    def test_codes_of_single_tasks(self, catalog, code):
+        """A task's own code is shown beside 507011, which synchronising reports inside a model."""
+        (found,) = catalog.find(f"ACL {code}")
+        assert "507011" in found.action
+        assert "no model" not in found.cause
+
+    def test_distance_of_a_stale_kernel(self, catalog):
+        """The hazard says where the 2 of the distance comes from, and what changes without the reset."""
+        (found,) = catalog.find("hazard.stale-prefetch")
+        for words in ("the wait itself", "reset", "wait_reset=off", "NOPs + 1", "4 on 310P", "7 on 910B"):
+            assert words in found.action
 
 
 class TestTableText:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import re
 import subprocess
 import sys
 from dataclasses import fields
+from types import SimpleNamespace
 
 import pytest
 
 from emu_core import Chip, PluginHost, PolicySpec, Scope, hookimpl
-from tools import cmd_chips, cmd_plugins, cmd_policies
+from tools import cmd_chips, cmd_policies
+
+HEADINGS = {"name", "scope", "default", "other", "values", "what", "it", "decides", "figure", "value", "unit", "source"}
+"""Words of the table's header that a block does without."""
+
+
+def _narrow(monkeypatch, columns):
+    """Let the listings believe in a terminal of so many columns."""
+    for module in ("tools.show", "tools.cmd_policies", "tools.cmd_chips"):
+        monkeypatch.setattr(f"{module}.width", lambda: columns)
 
 
 class TestChips:
@@ -53,6 +65,52 @@ class TestChips:
         assert "ascend310p3" in found.error["remedy"]
 
 
+class TestNarrowTerminals:
+    @pytest.mark.parametrize("columns", [80, 100, 40])
+    @pytest.mark.parametrize("name", ["policies", "chips"])
+    def test_nothing_is_dropped(self, sqemu, monkeypatch, name, columns):
+        """In few columns every word of the wide table is still there, no line is too long and no word is cut."""
+        wide = set(re.findall(r"[\w./]+", sqemu(name).out))
+        _narrow(monkeypatch, columns)
+        out = sqemu(name).out
+        assert wide - set(re.findall(r"[\w./]+", out)) <= HEADINGS
+        assert "…" not in out
+        listed = out.split("\n\n")[0]
+        assert max(len(line) for line in listed.splitlines()) <= columns
+
+    def test_descriptions_stand_below_the_name(self, sqemu, monkeypatch):
+        """At 80 columns a policy is its name, its description and its values, each on lines of its own."""
+        _narrow(monkeypatch, 80)
+        lines = sqemu("policies").out.splitlines()
+        at = lines.index("wait_reset  (load)")
+        assert lines[at + 1].startswith("    ")
+        assert "default: on; or: off" in " ".join(lines[at + 1 : at + 4])
+
+    def test_a_wide_terminal_has_the_table(self, sqemu, monkeypatch):
+        """With room for it the table stays, its last column wrapped within the terminal."""
+        _narrow(monkeypatch, 160)
+        lines = sqemu("policies").out.splitlines()
+        assert lines[0].split()[:2] == ["name", "scope"]
+        assert max(map(len, lines)) <= 160
+        assert sqemu("chips").out.splitlines()[0].split()[:2] == ["name", "product"]
+
+    @pytest.mark.parametrize("columns", [60, 80, 100])
+    def test_one_chip(self, sqemu, monkeypatch, columns):
+        """Every figure of one chip keeps its value, unit and source at any width."""
+        wide = set(re.findall(r"[\w./]+", sqemu("chips", "ascend310p3").out))
+        _narrow(monkeypatch, columns)
+        out = sqemu("chips", "ascend310p3").out
+        assert wide - set(re.findall(r"[\w./]+", out)) <= HEADINGS
+        assert "262144 bytes" in " ".join(out.split())
+
+    def test_one_policy(self, sqemu, monkeypatch):
+        """The text of one policy is wrapped under itself."""
+        _narrow(monkeypatch, 60)
+        lines = sqemu("policies", "reexecute_keeps_patch").out.splitlines()
+        assert max(map(len, lines)) <= 60
+        assert sum(line.startswith(" " * 16) for line in lines) >= 2
+
+
 class TestPlugins:
     def test_list(self, sqemu):
         """Each installed plugin is listed with distribution and hooks."""
@@ -83,9 +141,12 @@ class TestPlugins:
         class Clash:
             @hookimpl
             def sqemu_chips(self):
-                return [PluginHost().chips["ascend310p3"]]
+                return [chip]
 
-        monkeypatch.setattr(cmd_plugins, "PluginHost", lambda without: PluginHost([Broken(), Clash()], without=without))
+        chip = PluginHost().chips["ascend310p3"]
+        installed = importlib.metadata.entry_points(group="sqemu.plugins")
+        more = [SimpleNamespace(name=c.__name__, dist=None, value="test", load=c) for c in (Broken, Clash)]
+        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [*installed, *more])
         found = sqemu("plugins", "list")
         assert found.code == 0
         assert "RuntimeError: no luck" in found.out

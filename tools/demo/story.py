@@ -11,7 +11,6 @@ from tools.show import table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from emu_core.journal import JournalEntry
     from emu_core.model import Result
     from formats.blob import Blob, BlobTask
     from tools.verify import Check
@@ -83,52 +82,6 @@ def _nops_together(done: Iterable[TaskDone]) -> list[tuple[int, int, int, TaskDo
 def _label(event: TaskDone) -> str:
     kind = event.kind.replace("_", " ")
     return f"{kind} {event.detail}".strip() if event.kind not in ("aicpu", "event_reset") else event.detail
-
-
-def patches(results: Sequence[Result], kernels: dict[tuple[int, int], str]) -> None:
-    """Every patch of every execution: program counter as one value, and block dim."""
-    rows = []
-    for result in results:
-        for entry in _joined(result.patches):
-            writer = f"{entry.engine} (stream {entry.stream} task {entry.task})"
-            target = f"stream {entry.target[0]} task {entry.target[1]}"
-            at = _us(entry.time, result)
-            rows.append(
-                (str(result.run), at, kernels[entry.target], target, entry.field, entry.before, entry.after, writer)
-            )
-    columns = ("run", "at µs", "operator", "SQE", "field", "before", "after", "by")
-    table("", columns, rows, right=("run", "at µs"))
-
-
-class _Row:
-    """One line of the patch table."""
-
-    def __init__(self, entry: JournalEntry, field: str, before: str, after: str) -> None:
-        self.time = entry.time
-        self.target = (entry.stream, entry.task)
-        self.engine = entry.writer.engine.replace("_", " ")
-        self.stream, self.task = entry.writer.stream, entry.writer.task
-        self.field, self.before, self.after = field, before, after
-
-
-def _joined(entries: Iterable[JournalEntry]) -> list[_Row]:
-    rows = []
-    low: JournalEntry | None = None
-    for entry in entries:
-        if entry.target != "sqe":
-            continue
-        if entry.field == "pc_addr_low":
-            low = entry
-        elif entry.field == "pc_addr_high" and low is not None:
-            before, after = (high << 32 | part for high, part in ((entry.before, low.before), (entry.after, low.after)))
-            rows.append(_Row(entry, "pc_addr", f"{before:#x}", f"{after:#x} (key {entry.tiling_key})"))
-        else:
-            rows.append(_Row(entry, entry.field, _count(entry.before), _count(entry.after)))
-    return rows
-
-
-def _count(value: int) -> str:
-    return "0xFFFF" if value == BLOCK_DIM_PLACEHOLDER & 0xFFFF else str(value)
 
 
 def checks(found: Sequence[tuple[int, str, Check]]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
-from formats import SQE_SIZE, FormatError
+from formats import SQE_SIZE
 from formats.blob.layout import MAGIC
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ _OTHERS = (
     (b"IMOD", "is an offline model (.om), which this version does not read", "give a task blob or a file of SQEs"),
 )
 """First bytes of files that end up here by mistake; no SQE of a known type starts like one of them."""
-
-_SAMPLE = 256
 
 
 @dataclass(frozen=True)
@@ -57,23 +55,9 @@ def check_sqes(data: bytes, where: str) -> None:
 
 
 def guess_family(registry: Registry, data: bytes) -> Family:
-    """The family whose layouts fit the first entries best: fewest unknown kinds and stray reserved bits."""
-    candidates = [name for name in registry.families if _has_sqes(registry, name)]
+    """The family that fits the entries best; `formats/guess.py` says what speaks for one."""
+    candidates = registry.sqe_families
     if len(candidates) == 1:
         return Family(candidates[0], "the only family with SQEs here")
-    best = min(candidates, key=lambda name: _doubts(registry, name, data))
-    return Family(best, f"guessed among {', '.join(candidates)}; --family decides")
-
-
-def _has_sqes(registry: Registry, family: str) -> bool:
-    try:
-        registry.sqe_unit(family)
-    except FormatError:
-        return False
-    return True
-
-
-def _doubts(registry: Registry, family: str, data: bytes) -> int:
-    whole = len(data) // SQE_SIZE * SQE_SIZE
-    starts = range(0, min(whole, _SAMPLE * SQE_SIZE), SQE_SIZE)
-    return sum(len(registry.decode(family, data[at : at + SQE_SIZE]).notes) for at in starts)
+    guess = registry.guess_family(data)
+    return Family(guess.family, f"guessed: {guess.reason}; --family decides")

@@ -64,7 +64,7 @@ def entries(registry: Registry, family: str, ring: bytes, stream_id: int | None 
     for slot in range(len(ring) // SQE_SIZE):
         raw = ring[slot * SQE_SIZE : (slot + 1) * SQE_SIZE]
         decoded = registry.decode(family, raw, offset=slot * SQE_SIZE)
-        named = decoded.values["rt_stream_id"] & ~_SYNC
+        named = decoded.values.get("rt_stream_id", 0) & ~_SYNC  # v200 headers name no stream
         yield Entry(named if stream_id is None else stream_id, slot, raw, decoded, kind_of(decoded))
 
 

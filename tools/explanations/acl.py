@@ -100,8 +100,8 @@ _TABLE = """
 507011
   means  the execution of a model failed
   cause  Any failed task inside a model: its queue stops, the caller's wait for the end of the graph ends with TS
-         0x91.
-  do     Look for the first fault of the report: it names the task.
+         0x91, and synchronising reports this code whatever the task's own is.
+  do     Look for the first fault of the report: it names the task and the task's own code, for example 507015.
 507012
   means  no report came in time
   cause  The device did not answer.
@@ -109,23 +109,28 @@ _TABLE = """
 507014
   means  AI Core timeout
   cause  A kernel ran out of its credits (TS 0x25).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507015
   means  AI Core exception
-  cause  A kernel failed (TS 0x26) on a stream of no model.
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  cause  A kernel failed (TS 0x26), inside a model or on a stream of its own.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507016
   means  AI Core trap
   cause  A kernel stopped itself (TS 0x27).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507017
   means  AI CPU timeout
   cause  A tiling function, for example, did not return (TS 0x28).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507018
   means  AI CPU exception
   cause  A tiling function failed, or none is registered (TS 0x2A).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507023
   means  the model was aborted
   cause  The host aborted it, often after a time limit.
@@ -133,15 +138,18 @@ _TABLE = """
 507034
   means  vector core timeout
   cause  A vector kernel ran out of its credits (TS 0x30).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507035
   means  vector core exception
   cause  A vector kernel failed (TS 0x31).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507036
   means  vector core trap
   cause  A vector kernel stopped itself (TS 0x32).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507046
   means  synchronising a stream reached its time limit
   cause  Some task of it waits for ever, often for an event.
@@ -153,15 +161,18 @@ _TABLE = """
 507048
   means  FFTS+ timeout
   cause  A thread of an FFTS+ task did not end (TS 0x111).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507049
   means  FFTS+ exception
   cause  A thread of an FFTS+ task failed (TS 0x10F).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507050
   means  FFTS+ trap
   cause  A thread of an FFTS+ task stopped itself (TS 0x110).
-  do     Look for the fault the report names first; this code only says that a task of that sort failed.
+  do     Look at the first fault of the report: inside a model it shows this code as the task's own, while
+         synchronising reports 507011; on other streams synchronising reports this code itself.
 507899
   means  error of the driver
   cause  Often what follows from an earlier failure of the device: after an AI Core timeout the context of the process

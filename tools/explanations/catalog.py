@@ -21,13 +21,13 @@ from tools.explanations.entry import Explanation
 from tools.explanations.error_type import BITS
 from tools.explanations.ids import IDS
 from tools.explanations.messages import MESSAGES
-from tools.explanations.text import Parts
+from tools.explanations.text import Parts, plugin_parts
 from tools.explanations.ts import TS
 from tools.explanations.ts_full import FULL
 from tools.suggest import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Finder = Callable[["Catalog", int], "Iterator[Explanation]"]
 
@@ -36,23 +36,31 @@ _LOWEST_ACL = 100_000
 
 
 class Catalog:
-    """Every explanation; `extra` are the texts that plugins add, by id or code."""
+    """Every explanation; `extra` are the texts that plugins add: name of the plugin, and texts by id or code."""
 
-    def __init__(self, extra: Mapping[str, str] | None = None) -> None:
+    def __init__(self, extra: Iterable[tuple[str, Mapping[str, str]]] = ()) -> None:
         own = [*_messages(), *_ids()]
         self._by_id = {each.code.lower(): each for each in own}
         self._ts = {code: _ts(code) for code in TS}
         self._acl = {code: _acl(code) for code in ACL}
-        for code, text in (extra or {}).items():
-            self._add(code, text)
+        for plugin, texts in extra:
+            for code, text in dict(texts).items():
+                self._add(plugin, str(code), str(text))
 
-    def _add(self, code: str, text: str) -> None:
+    def _add(self, plugin: str, code: str, text: str) -> None:
         """Merge the text of a plugin: a new entry, or more about one that is there."""
-        known = self._by_id.get(code.lower())
-        self._by_id[code.lower()] = replace(known, also=text) if known else Explanation(code, "id of a plugin", text)
+        known, parts = self._by_id.get(code.lower()), plugin_parts(text)
+        if known:
+            said = " ".join(part for part in (parts.meaning, parts.cause, parts.action) if part)
+            also = f"{known.also} " if known.also else ""
+            self._by_id[code.lower()] = replace(known, also=f"{also}plugin {plugin}: {said}")
+        else:
+            action = parts.action or f"Ask the author of plugin {plugin}; sqemu plugins list shows where it is from."
+            found = replace(_explained(code, f"id of plugin {plugin}", parts), action=action)
+            self._by_id[code.lower()] = found
 
     def __iter__(self) -> Iterator[Explanation]:
-        return iter((*self._ts.values(), *self._acl.values(), *self._by_id.values(), *map(error_bit, range(len(BITS)))))
+        return iter((*self._by_id.values(), *self._acl.values(), *map(error_bit, range(len(BITS))), *self._ts.values()))
 
     def find(self, query: str) -> list[Explanation]:
         """Everything that `query` may mean; empty when nothing does."""
@@ -61,6 +69,22 @@ class Catalog:
         name = wanted.upper().removeprefix("TS_")
         found += [each for each in self._ts.values() if name in (each.name, each.name.removeprefix("ERROR_"))]
         return found + [each for each in self._numbers(wanted) if each not in found]
+
+    def find_all(self, words: Sequence[str]) -> tuple[list[Explanation], list[str]]:
+        """What each query among `words` means, and the queries that mean nothing.
+
+        A query is one word, or a table and a number (`TS 0x91`, `error type 0x8`).
+        """
+        found: list[Explanation] = []
+        unknown: list[str] = []
+        rest = list(words)
+        while rest:
+            length = next((n for n in (3, 2) if _one_query(rest[:n]) and self.find(" ".join(rest[:n]))), 1)
+            query, rest = " ".join(rest[:length]), rest[length:]
+            meanings = self.find(query)
+            found += [each for each in meanings if each not in found]
+            unknown += [] if meanings else [query]
+        return found, unknown
 
     def _numbers(self, wanted: str) -> Iterator[Explanation]:
         read = _QUERY.fullmatch(wanted)
@@ -100,6 +124,11 @@ _TABLES: Mapping[str | None, Finder] = {
     "acl": Catalog._of_acl,  # noqa: SLF001
     "errortype": Catalog._of_error_type,  # noqa: SLF001
 }
+
+
+def _one_query(words: Sequence[str]) -> bool:
+    """Whether only the last of several words has digits: a table and a number, and not two numbers."""
+    return len(words) > 1 and not any(c.isdigit() for word in words[:-1] for c in word)
 
 
 def _readings(digits: str) -> list[int]:

@@ -29,6 +29,11 @@ class Explanation:
     also: str = ""
     value: int | None = None
 
+    @property
+    def topic(self) -> str:
+        """Under what the list of all codes shows it: its kind, or that of the bits of one word together."""
+        return "bits of the error type of a completion entry" if self.kind.startswith("bit ") else self.kind
+
     def as_json(self) -> dict[str, object]:
         """The entry as one JSON object."""
         return asdict(self)

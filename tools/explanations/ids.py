@@ -54,6 +54,10 @@ explain.unknown
   means  a code or id that is not known
   cause  A typing mistake, or an id of a plugin that is not loaded.
   do     Look at the suggestions; sqemu plugins list shows what is loaded.
+bench.unknown
+  means  there is no benchmark group or figure of that name
+  cause  A typing mistake.
+  do     The message lists the groups; sqemu bench --help says more.
 case.missing-key
   means  the npz of a single operator lacks something
   cause  An input array or a key of the case is absent.
@@ -118,6 +122,22 @@ plugin.missing
   means  no plugin does what is needed
   cause  The plugin is broken, not installed or left out.
   do     sqemu plugins list says which plugins are there and why one is broken.
+plugin.unknown
+  means  there is no installed plugin of that name to leave out
+  cause  A typing mistake in --no-plugin.
+  do     sqemu plugins list shows the names.
+plugin.import
+  means  a plugin given with --plugin cannot be imported
+  cause  No such file or module, or an error while it was imported: the message has it.
+  do     Give the path of a Python file, or the name of a module that can be imported.
+plugin.invalid
+  means  an object that was given as a plugin is none
+  cause  A hook with an argument that it does not have, or a name that does not exist.
+  do     Compare its hooks with the table in docs/plugins.md.
+plugin.raised
+  means  a hook of a plugin that was given failed
+  cause  A mistake in that plugin; the message has its error.
+  do     Repair the plugin; --debug shows where it happened.
 plugin.clash
   means  two plugins bring a thing of one name
   cause  Two chips, operators or kernels with the same name.
@@ -196,6 +216,10 @@ blob.tensor
   means  a tensor of the blob has a size that does not suit its shape and element type
   cause  A blob made by another tool.
   do     Compile the graph again with this release and the plugins that are loaded now.
+blob.capacity
+  means  an operator of the blob asks for more tiling data than is allowed
+  cause  A blob made by another tool, or a damaged one.
+  do     Compile the graph again with this release and the plugins that are loaded now.
 blob.chip
   means  the blob was compiled for another chip
   cause  --chip differs from the chip in the blob.
@@ -254,6 +278,10 @@ format.type
   means  a value of the wrong kind was given
   cause  Not a mapping, not a buffer, not an SQE.
   do     Compare the call with the documentation of the method.
+format.assembly
+  means  a line of a condition program cannot be read
+  cause  An unknown instruction, another form of operands, or a value that does not fit.
+  do     The message names the line and says how the instruction is written.
 format.text
   means  a text cannot be written to a blob
   cause  It is too long or cannot be encoded.
@@ -290,6 +318,10 @@ format.dtype
   means  an element type is not known
   cause  A typing mistake, or a code of another numbering.
   do     The message lists the types.
+format.assembly
+  means  a line of a condition program cannot be read
+  cause  A word that is no instruction, or an operand that is missing or too large.
+  do     Write it as the message says; the message names the line.
 format.no-c
   means  a layout cannot be written as a C struct
   cause  A field that C has no type for.
@@ -301,11 +333,19 @@ hazard.stale-prefetch
   cause  The kernel stands too close behind the wait: while the wait blocks the queue, everything within the prefetch
          depth is fetched already, and the update comes too late.
   do     Put more NOPs between wait and kernel (policy nop_count): the kernel is fresh when NOPs + 2 exceed the
-         prefetch depth. Policy stale_prefetch decides what happens instead.
+         prefetch depth. The 2 are the entries of the wait: the wait itself, where the queue stands, and the reset of
+         its event behind it put the kernel at distance NOPs + 2. With wait_reset=off there is no reset, so NOPs + 1
+         must exceed the depth. The smallest safe counts by default are 4 on 310P (depth 5) and 7 on 910B (depth 8),
+         and 5 and 8 with wait_reset=off. Policy stale_prefetch decides what happens instead.
 hazard.silent-reuse
   means  an entry runs with the values that an earlier execution patched in
   cause  No update reached it this time; patched rings keep their values from one execution to the next.
   do     Check that the update ran before the kernel in this execution.
+hazard.unwritten-output
+  means  an output was not written completely, so what lay there before is returned
+  cause  A kernel ran with too few blocks or a wrong key, or leaves parts out on purpose, such as the state of an
+         empty sequence.
+  do     Find the task that should write it; look for hazard.stale-prefetch and hazard.silent-reuse beside it.
 hazard.uninitialised-read
   means  a task reads bytes that nobody wrote
   cause  The task that should have written them did not run, or runs later.

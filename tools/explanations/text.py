@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LABELS: Mapping[str, str] = MappingProxyType({"means": "meaning", "cause": "cause", "do": "action"})
 """Label of each part and the attribute of an explanation that it fills."""
+_PLUGIN_LABELS = frozenset({"cause", "do"})
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,19 @@ class Parts:
 def parse(text: str) -> dict[str, Parts]:
     """Parts by code; `ValueError` for a line that is neither code nor part."""
     return {code: Parts(**parts) for code, parts in _read(text).items()}
+
+
+def plugin_parts(text: str) -> Parts:
+    """The parts of a plugin's text: the meaning, then what follows lines that start with `cause:` and `do:`."""
+    found = {"meaning": ""}
+    part = "meaning"
+    for line in text.splitlines():
+        said = line.strip()
+        label, colon, rest = said.partition(":")
+        if colon and label in _PLUGIN_LABELS:
+            part, said = LABELS[label], rest.strip()
+        found[part] = f"{found.get(part, '')} {said}".strip()
+    return Parts(**found)
 
 
 def _read(text: str) -> dict[str, dict[str, str]]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from emu_core.errors import DeviceFault
+from emu_plugins.accuracy import normalised_rms
 from emu_plugins.cgdr.codecs import bfloat16_to_float32, float32_to_bfloat16
 from emu_plugins.cgdr.kernel import KERNELS, kernel_cost, run_bfloat16, run_float16
-from emu_plugins.accuracy import normalised_rms
 from emu_plugins.cgdr.reference import reference
 
 
@@ -195,7 +195,12 @@ class TestLengths:
         arrays["actual_seq_lengths"] = np.array(lengths, np.int32)
         fault = _fault_of(make_board(arrays).launch())
         assert fault.id == "cgdr.tokens"
-        assert "139" in fault.what
+        assert "T = 139" in fault.what
+
+    def test_tokens_are_named_as_a_half_open_range(self, make_board, arrays):
+        """5 + 64 tokens come before the third sequence of 71, so it would end at 140, one past the last of 139."""
+        arrays["actual_seq_lengths"] = np.array([5, 64, 71], np.int32)
+        assert _fault_of(make_board(arrays).launch()).what == "sequence 2 covers tokens [69, 140), T = 139"
 
 
 class TestBfloat16:

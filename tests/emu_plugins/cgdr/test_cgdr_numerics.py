@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from emu_plugins.accuracy import normalised_rms
 from emu_plugins.cgdr.codecs import CODECS, bfloat16_to_float32, float32_to_bfloat16
 from emu_plugins.cgdr.fp32 import SequenceArrays, job_runner, sequence_jobs
 from emu_plugins.cgdr.inverse import UnitLowerInverse
 from emu_plugins.cgdr.items import live_sequences
-from emu_plugins.accuracy import normalised_rms
 from emu_plugins.cgdr.reference import reference
 
 

@@ -18,14 +18,14 @@ def test_ids_and_explanations_match():
         for each in package.iterdir()
         if each.name.endswith(".py") and each.name != "explanations.py"
     ]
-    found = {
-        id_ for text in sources for id_ in re.findall(r'"((?:graph|limit|plugin|input|format)\.[a-z-]+)"', text)
-    }
+    found = {id_ for text in sources for id_ in re.findall(r'"((?:graph|limit|plugin|input|format)\.[a-z-]+)"', text)}
     assert found - {"graph.schema"} | LIMITS == set(sqemu_explanations())
 
 
 def test_explanations_are_sentences():
-    """Each text is a sentence that does not merely repeat its id."""
+    """Each text is a sentence that does not merely repeat its id, and a line says what to do."""
     for id_, text in sqemu_explanations().items():
-        assert text.endswith(".")
+        meaning, _, action = text.partition("\ndo: ")
+        assert meaning.endswith(".")
+        assert action.endswith(".")
         assert id_ not in text

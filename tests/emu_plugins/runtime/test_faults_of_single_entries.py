@@ -169,7 +169,7 @@ def test_s60_other_streams_that_wait_are_listed(lab, probe_graph, ids):
     bench = lab(P3, graph=probe_graph(operator="Knob"))
     result = bench.run(-1)
     assert ids(result.faults) == ["tiling.failed", "model.failed"]
-    assert "stream 0 (main_0) task 0 (event_wait) waits for event 0" in result.faults[0].consequences[0]
+    assert "stream 0 (main_0) task 0 (event_wait of op0) waits for event 0" in result.faults[0].consequences[0]
     assert bench.device.streams[0].waiting is not None
     bench.model.abort()
     assert bench.device.streams[0].waiting is None

@@ -230,7 +230,7 @@ def test_deadlock_names_a_flag_that_nobody_sets(lab):
     """Without the record, no entry of any stream sets the event."""
     result = lab(P3, edit=_without(TaskType.EVENT_RECORD)).run(5)
     assert result.deadlock.blocked[0].setter == "no entry of any stream sets it"
-    assert "stream 0 (main_0) task 0 (event_wait) waits for event 0" in result.deadlock.text()
+    assert "stream 0 (main_0) task 0 (event_wait of op0) waits for event 0" in result.deadlock.text()
 
 
 def test_two_sinking_operators_share_the_attached_stream(lab, fill):

@@ -169,7 +169,7 @@ def test_an_entry_that_changed_after_its_fetch(knob, ids, policy, hazards, dim):
     assert bench.kernel_sqe(bench.model.executed()[0])[1]["block_dim"] == dim
     if hazards:
         assert "(block_dim)" in result.hazards[0].what
-        assert dict(result.hazards[0].detail) == {"slot": 2, "prefetch_depth": 5}
+        assert dict(result.hazards[0].detail) == {"slot": 2, "prefetch_depth": 5, "distance": 2, "missing": 4}
 
 
 @pytest.mark.parametrize("policy", ["hazard", "fault", "ignore"])

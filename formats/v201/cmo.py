@@ -1,0 +1,77 @@
+"""Cache maintenance: type 15; cmo_type and cmo_id are in word 2 (`reference/sqe_formats.md` 6.11)."""
+
+from formats.cstruct import define
+from formats.v200.sqe_header import HEADER
+
+_COMMON = """
+    @8   cmo_type:2  cmo_id:12  -:18
+    @12  -:16  kernel_credit:8  -:8
+    @16  opcode:8  sssv:1  dssv:1  sns:1  dns:1  sro:1  dro:1  stride:2  ie2:1  comp_en:1  allocate:1
+         victim_hint:2  -:11
+    @20  sqe_id:16  mpam_part_id:8  mpamns:1  pmg:2  qos:4  d2d_offset_flag:1
+    @24  src_stream_id:16  src_sub_stream_id:16
+"""
+
+CmoLinearSqe = define(
+    "v201",
+    "CmoLinearSqe",
+    64,
+    HEADER,
+    _COMMON,
+    """
+    @28  -:32
+    @32  src_addr_low:32
+    @36  src_addr_high:32
+    @40  -:32
+    @44  -:32
+    @48  length_move:32
+    @52  -:32
+    @56  -:32
+    @60  -:32
+    """,
+    note="cmo_id is the stream id plus 1, low 8 bits",
+    sqe_type=15,
+    match={"type": (15,), "stride": (0,)},
+)
+
+CmoStrideSqe = define(
+    "v201",
+    "CmoStrideSqe",
+    64,
+    HEADER,
+    _COMMON,
+    """
+    @28  -:32
+    @32  src_addr_low:32
+    @36  src_addr_high:32
+    @40  -:32
+    @44  -:32
+    @48  length_move:32
+    @52  src_stride_length:32
+    @56  -:32
+    @60  stride_num:32
+    """,
+    note="cmo_id is the stream id plus 1, low 8 bits",
+    sqe_type=15,
+    match={"type": (15,), "stride": (1,)},
+)
+
+CmoTwoDimSqe = define(
+    "v201",
+    "CmoTwoDimSqe",
+    64,
+    HEADER,
+    _COMMON,
+    """
+    @28  num_outer:16  num_inner:16
+    @32  src_addr_low:32
+    @36  src_addr_high:32
+    @40  stride_outer:32
+    @44  stride_inner:32
+    @48  length_inner:32
+    @52  -:32*3
+    """,
+    note="cmo_id is the stream id plus 1, low 8 bits",
+    sqe_type=15,
+    match={"type": (15,), "stride": (2,)},
+)
