@@ -54,7 +54,9 @@ if TYPE_CHECKING:
     from emu_core.model import Model as Model
     from emu_core.model import Port as Port
     from emu_core.model import Result as Result
+    from emu_core.operators import Arrays as Arrays
     from emu_core.operators import AttrSpec as AttrSpec
+    from emu_core.operators import AttrValue as AttrValue
     from emu_core.operators import Case as Case
     from emu_core.operators import InputSpec as InputSpec
     from emu_core.operators import OperatorSpec as OperatorSpec
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from emu_core.tiling import TensorDesc as TensorDesc
     from emu_core.tiling import TilingContext as TilingContext
     from emu_core.tiling import TilingError as TilingError
+    from emu_core.tiling import TilingFunction as TilingFunction
     from emu_core.trace import EVENTS as EVENTS
     from emu_core.trace import Trace as Trace
     from emu_core.trace import drain as drain
@@ -91,12 +94,12 @@ _HOMES = {
     "journal": "JournalEntry",
     "kernels": "AicpuKernelSpec AicpuLaunch CoreType Cost KernelLaunch KernelSpec",
     "model": "Model Port Result",
-    "operators": "AttrSpec Case InputSpec OperatorSpec OutputSpec Placement ShapeError TensorInfo",
+    "operators": "Arrays AttrSpec AttrValue Case InputSpec OperatorSpec OutputSpec Placement ShapeError TensorInfo",
     "plugins": "PluginHost",
     "policies": "PolicySpec Scope",
     "reports": "Deadlock Fault Hazard",
     "signals": "Signal",
-    "tiling": "PlatformInfo StorageShape TensorDesc TilingContext TilingError",
+    "tiling": "PlatformInfo StorageShape TensorDesc TilingContext TilingError TilingFunction",
     "trace": "EVENTS Trace drain",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -301,20 +301,24 @@ class Device:
             handler.kind if handler else "unknown",
             task.origin.node,
         )
+        self.report(found, task.origin.model_task)
+
+    def report(self, found: Hazard, model_task: int = -1) -> None:
+        """Keep a hazard and trace it."""
         self.hazards.append(found)
         if self.trace.wants(HazardFound):
             self.trace.add(
                 HazardFound(
                     time=found.time,
                     run=found.run,
-                    id=id,
+                    id=found.id,
                     stream=found.stream,
                     slot=found.slot,
                     task=found.task,
                     node=found.node,
-                    model_task=task.origin.model_task,
-                    what=what,
-                    remedy=remedy,
+                    model_task=model_task,
+                    what=found.what,
+                    remedy=found.remedy,
                 )
             )
 

@@ -234,7 +234,8 @@ class Model:
         faults = tuple(scheduler.faults[marks[3] :])
         failed = bool(faults) or deadlock is not None
         unwritten = {} if failed else self._unwritten()
-        device.hazards += [self._unwritten_hazard(name, at) for name, at in unwritten.items()]
+        for name, at in unwritten.items():
+            device.report(self._unwritten_hazard(name, at))
         self.state = ModelState.FAILED if failed else ModelState.READY
         phase = "failed" if failed else "end"
         device.trace.add(ModelPhase(time=device.clock.now, run=self.executions, model=self.id, phase=phase))

@@ -9,7 +9,7 @@ import click
 
 from emu_core.api import compile_with_report
 from emu_core.device import Device
-from emu_core.errors import InputError
+from emu_core.errors import GraphError, InputError
 from emu_core.graph import CompileOptions
 from tools.executions import Execution, launch_facts
 from tools.files import Outputs
@@ -26,6 +26,7 @@ from tools.options import (
 )
 from tools.show import json_line, table
 from tools.single_op import case_arrays, case_graph, find_operator, read_case
+from tools.single_op_errors import in_words, warning_in_words
 from tools.verify import Check, check_outputs
 
 if TYPE_CHECKING:
@@ -76,9 +77,12 @@ def command(
         click.echo(f"note: {inputs}: {spec.type} has no use for {', '.join(ignored)}; ignored", err=True)
     compile_time, rest = split_policies(host, pairs(policies, "--policy"))
     options = CompileOptions(offline=False, policies=compile_time, source=inputs)
-    compiled = compile_with_report(case_graph(spec, case), chip, options, host)
+    try:
+        compiled = compile_with_report(case_graph(spec, case), chip, options, host)
+    except GraphError as error:
+        raise in_words(spec, error) from None
     for warning in compiled.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {warning_in_words(spec, warning)}", err=True)
     device = Device(chip, rest, host)
     model = device.load(compiled.blob)
     result = model.execute(case_arrays(spec, case))

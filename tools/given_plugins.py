@@ -50,10 +50,11 @@ def load(name: str) -> ModuleType:
 
 
 def _from_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"sqemu_given_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ImportError("this is no Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
+    module.__name__ = path.stem  # how the plugin is called in messages
     return module
