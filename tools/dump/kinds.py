@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from formats.describe import render_value
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
 _BLOCK_DIM_PLACEHOLDER = 0xFFFF
 _ALL_ONES = (1 << 64) - 1
-_HEADER = frozenset({"type", "rt_stream_id", "task_id", "kernel_credit", "task_type", "wr_cqe"})
-_MOST_FACTS = 3
+HEADER = frozenset({"type", "rt_stream_id", "task_id", "kernel_credit", "task_type", "wr_cqe"})
+"""Fields that are no facts of a kind without a table of its own."""
+MOST_FACTS = 3
+"""Facts of such a kind: its first fields that are set."""
 
 
 def no_name(address: int) -> str:
@@ -102,6 +105,24 @@ KINDS = (
     Kind("kernel", "AicoreKernelSqe", (
         Fact("blocks", "block_dim", _blocks), Fact("pc", "pc_addr", _address), Fact("args", "param_addr", _address),
     )),
+    Kind("kernel", "AicKernelSqe", (
+        Fact("blocks", "block_dim", _blocks), Fact("pc", "aic_start_pc", _address),
+        Fact("args", "aic_task_param_ptr", _address),
+    )),
+    Kind("vector kernel", "AivKernelSqe", (
+        Fact("blocks", "block_dim", _blocks), Fact("pc", "aiv_start_pc", _address),
+        Fact("args", "aiv_task_param_ptr", _address),
+    )),
+    Kind("ffts+", "FftsPlusSqe", (
+        Fact("contexts", "total_context_num"), Fact("ready", "ready_context_num"),
+        Fact("at", "context_address_base", _address),
+    )),
+    Kind("copy", "MemcpyAsyncSqe", (
+        Fact("from", "src_addr", _address), Fact("to", "dst_addr", _address), Fact("bytes", "length"),
+    )),
+    Kind("copy", "MemcpyLinearSqe", (
+        Fact("from", "src_addr", _address), Fact("to", "dst_addr", _address), Fact("bytes", "length_move"),
+    )),
     Kind("model end", "AicpuKernelSqe", (), "task_so_addr", 0),
     Kind("aicpu", "AicpuKernelSqe", (
         Fact("function", "task_name_str_ptr", _named), Fact("library", "task_so_addr", _named),
@@ -126,6 +147,17 @@ KINDS = (
     Kind("place holder", "PhSqe", (Fact("stands for", "task_type", _enum("task_type")),)),
     Kind("model execute", "FunctionCallSqe", (Fact("model", "model_id"),), "conds_sub_type", 1),
     Kind("condition", "FunctionCallSqe", (Fact("sub type", "conds_sub_type", _enum("conds_sub_type")),)),
+    Kind("done", "CqeError", (
+        Fact("queue", "sq_id"), Fact("head", "sq_head"), Fact("entry", "sqe_index"),
+    ), "error_bit", 0),
+    Kind("error", "CqeError", (
+        Fact("queue", "sq_id"), Fact("head", "sq_head"), Fact("error", "error_type", _enum("error_type")),
+    )),
+    Kind("model done", "CqeModelExec", (Fact("queue", "sq_id"), Fact("head", "sq_head")), "error_bit", 0),
+    Kind("model failed", "CqeModelExec", (
+        Fact("queue", "sq_id"), Fact("head", "sq_head"), Fact("error", "error_type", _enum("error_type")),
+    )),
+    Kind("time stamp", "CqeSysCnt", (Fact("queue", "sq_id"), Fact("head", "sq_head"), Fact("at", "syscnt"))),
     Kind("unknown kind", "CommonSqe", (Fact("type", "type"),)),
 )  # fmt: skip
 """All kinds with a name of their own; the first that matches is taken."""
@@ -139,8 +171,18 @@ def kind_of(decoded: Decoded) -> Kind:
     for kind in KINDS:
         if kind.struct == struct.struct_name and (not kind.field or values.get(kind.field) == kind.value):
             return kind
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", struct.struct_name.removesuffix("Sqe"))
-    return Kind(" ".join(words).lower(), struct.struct_name)
+    return Kind(_plain_name(struct.struct_name), struct.struct_name)
+
+
+def unit_kind(first: Kind, unit: int) -> Kind:
+    """The kind of further unit number `unit` of a task whose first entry is of kind `first`."""
+    return Kind(f"{first.name} +{unit}", "")
+
+
+@cache
+def _plain_name(struct: str) -> str:
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", struct.removesuffix("Sqe"))
+    return " ".join(words[len(words) > 1 and words[0] == "Ph" :]).lower()
 
 
 def facts(decoded: Decoded, kind: Kind, name: Namer = no_name, name_offset: Namer = no_name) -> Iterator[str]:
@@ -151,8 +193,11 @@ def facts(decoded: Decoded, kind: Kind, name: Namer = no_name, name_offset: Name
             if fact.field in values:
                 yield f"{fact.label} {fact.show(values[fact.field], name_offset if fact.offset else name)}"
         return
-    others = [(n, v) for n, v in values.items() if _set(v) and n not in _HEADER][:_MOST_FACTS]
+    others = [(n, v) for n, v in values.items() if _set(v) and n not in HEADER][:MOST_FACTS]
     for field, value in others:
+        if isinstance(value, list):
+            yield f"{field}[{len(value)}]"
+            continue
         yield f"{field} {render_value(decoded.struct.joined.get(field) or decoded.struct.by_name[field], value)}"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from emu_core.device import Device
 from formats.runtime import KERNEL_MAGIC
+from tools.dump.follow import follow
 from tools.dump.sqes import Names
 
 if TYPE_CHECKING:
@@ -27,7 +29,11 @@ def load(blob: Blob, policies: Mapping[str, str], host: PluginHost) -> Model:
 def names_of(device: Device) -> Names:
     """Names of addresses and device offsets of `device`, from the labels of its allocations."""
     memory = device.memory
-    return Names(lambda address: _name(device, address), lambda offset: _name(device, memory.address_of_offset(offset)))
+    return Names(
+        lambda address: _name(device, address),
+        lambda offset: _name(device, memory.address_of_offset(offset)),
+        partial(follow, device),
+    )
 
 
 def _name(device: Device, address: int) -> str:

@@ -1,49 +1,36 @@
-"""What `sqemu dump` does, once its options are read."""
+"""What `sqemu dump` does, once its options are read: find out what the file is, and show it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
 
-from emu_core.errors import InputError, OptionError
-from emu_core.plugins import PluginHost
-from formats import SQE_SIZE, FormatError
-from formats.blob import decode
-from formats.blob import sections as file_sections
-from tools.dump import rings, sqes
-from tools.dump.blob import SECTIONS, header, summary
-from tools.dump.source import Family, check_sqes, guess_family, is_blob
-from tools.files import STDIN, read_bytes
-from tools.options import pairs, split_policies
-from tools.show import cut, heading, json_line, lines, rows_as_text, safe, width
+from emu_core.errors import InputError
+from formats import SQE_SIZE
+from tools.dump import cqes, fast, items
+from tools.dump.blobs import SKIPPED, dump_blob
+from tools.dump.data import Data, opened
+from tools.dump.hextext import looks_like_hex, read
+from tools.dump.present import Part, Scene, present
+from tools.dump.request import Request, check
+from tools.dump.selection import field_names, slots
+from tools.dump.source import Family, check_raw, guess_family, is_blob
+from tools.dump.views.table import Columns
+from tools.given_plugins import make_host
+from tools.show import cut, json_line, width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterator
 
-    from formats.blob import Blob
-    from tools.dump.sqes import Entry, Names
+    from emu_core.plugins import PluginHost
+    from tools.dump.hextext import HexText
+    from tools.dump.items import Item
 
-SKIPPED = 1
-
-
-@dataclass(frozen=True)
-class Request:
-    """The command line: file, options, output form."""
-
-    file: str
-    sqes: bool = False
-    family: str | None = None
-    chip: str | None = None
-    policies: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    as_json: bool = False
-
-    @property
-    def source(self) -> str:
-        """The file as messages name it."""
-        return "standard input" if self.file == STDIN else safe(self.file)
+__all__ = ["Request", "dump"]
 
 
 def dump(request: Request) -> int:
@@ -51,129 +38,159 @@ def dump(request: Request) -> int:
 
     Raises:
         InputError: not readable, empty, of another kind (`dump.unknown`), or a blob for another chip (`blob.chip`).
-        OptionError: options that do not belong together, or wrong policies. FormatError: a damaged blob.
+        OptionError: options that do not belong together, names that do not exist, wrong policies.
+        FormatError: a blob of which nothing can be shown.
     """
-    data = read_bytes(request.file)
-    _check_options(request, blob=is_blob(data))
-    if not is_blob(data):
-        return _raw(request, data, PluginHost(without=request.without))
-    blob = _decoded(request, data)
-    if request.sqes:
-        _rings(request, blob, PluginHost(without=request.without))
-    else:
-        _blob(request, blob, data)
-    return 0
+    with opened(request.file) as data:
+        if request.hex_text or looks_like_hex(bytes(data.view[:8192])):
+            return _hex(request, data)
+        return _binary(request, data)
 
 
-def _check_options(request: Request, *, blob: bool) -> None:
-    tests = (
-        (request.family and request.chip, "--family and --chip", "a chip has one family; give one of them"),
-        (blob and request.family, "--family with a task blob", "a blob says its chip; drop --family"),
-        (not blob and request.sqes, "--sqes with a raw file", "raw files are shown as SQEs anyway; drop --sqes"),
-        (request.policies and not request.sqes, "--policy without --sqes", "policies count when a blob is loaded"),
-    )
-    for failed, what, remedy in tests:
-        if failed:
-            raise OptionError(
-                f"{what} makes no sense", id="dump.options", where=f"dump {request.source}", remedy=remedy
-            )
-
-
-# ---- task blobs --------------------------------------------------------------------------------------------------
-
-
-def _decoded(request: Request, data: bytes) -> Blob:
+def _hex(request: Request, data: Data) -> int:
     try:
-        blob = decode(data)
-    except FormatError as error:
-        where = f"{request.source}: {error.where}"
-        raise FormatError(error.what, id=error.id, where=where, remedy=error.remedy, offset=error.offset) from None
-    if request.chip and request.chip.lower() != blob.chip:
+        text = bytes(data.view).decode("ascii")
+    except UnicodeDecodeError as error:
         raise InputError(
-            f"the blob was compiled for {blob.chip}, not for {request.chip}",
-            id="blob.chip",
-            where=request.source,
-            remedy="drop --chip",
-        )
-    return blob
+            f"is not hex text: byte {error.start} is no ASCII", id="dump.hex", where=request.source,
+            remedy="drop --hex for a binary file",
+        ) from None  # fmt: skip
+    found = read(text.splitlines())
+    if not found.data:
+        what = found.problems[0].text() if found.problems else "there is not a single byte"
+        raise InputError(
+            f"is not hex text: {what}", id="dump.hex", where=request.source,
+            remedy="give the output of hexdump -C, xxd or od, or plain hex words",
+        )  # fmt: skip
+    code = _binary(request, Data(found.data))
+    return _problems(request, found) or code
 
 
-def _blob(request: Request, blob: Blob, data: bytes) -> None:
-    if request.as_json:
-        json_line(header(blob, data))
-        for info in file_sections(data):
-            places = {"name": info.name, "offset": info.offset, "size": info.size, "count": info.count}
-            json_line({"section": "file", **places})
-        for section in SECTIONS:
-            for record in section.records(blob):
-                json_line(record)
-        return
-    limit = width()
-    lines(cut(safe(line), limit) for line in summary(blob, data))
-    for section in SECTIONS:
-        rows = list(section.rows(blob))
-        if rows:
-            heading(section.title)
-            lines(rows_as_text(section.columns, rows, right=section.right, limit=limit))
+def _problems(request: Request, found: HexText) -> int:
+    for problem in found.problems:
+        click.echo(f"{request.source}: {problem.text()}", err=True)
+    if found.problems:
+        click.echo(f"skipped {len(found.problems)} lines of hex text", err=True)
+    return SKIPPED if found.problems else 0
 
 
-def _rings(request: Request, blob: Blob, host: PluginHost) -> None:
-    compile_time, rest = split_policies(host, pairs(request.policies, "--policy"))
-    if compile_time:
-        raise OptionError(
-            f"{', '.join(compile_time)} was decided when the graph was compiled",
-            id="option.compiled",
-            where="--policy",
-            remedy="give it to `sqemu compile`",
-        )
-    model = rings.load(blob, rest, host)
-    family = model.device.chip.family
-    names = rings.names_of(model.device)
-    if not request.as_json:
-        click.echo(f"{safe(blob.name)} loaded into {blob.chip}: family {family}, {len(model.streams)} rings")
-        if not model.streams:
-            click.echo("  the host launches this graph; nothing is in a ring before it runs")
-    for stream in model.streams:
-        found = list(sqes.entries(host.registry, family, stream.queue.contents(), stream.id))
-        if not request.as_json:
-            heading(f"stream {stream.id} ({safe(stream.name)}): {len(found)} entries, head 0, tail {len(found)}")
-        _show(request, found, names)
+def _binary(request: Request, data: Data) -> int:
+    blob = is_blob(data.view)
+    check(request, blob=blob)
+    host = make_host(request.without)
+    if blob:
+        return dump_blob(request, data, host)
+    return _raw(request, data, host)
 
 
-# ---- raw SQEs ----------------------------------------------------------------------------------------------------
+# ---- raw records -------------------------------------------------------------------------------------------------
 
 
-def _raw(request: Request, data: bytes, host: PluginHost) -> int:
-    check_sqes(data, request.source)
-    family = _family(request, data, host)
-    whole, left = divmod(len(data), SQE_SIZE)
-    found = sqes.entries(host.registry, family.name, data)
-    if request.as_json:
-        json_line(
-            {"section": "file", "family": family.name, "reason": family.reason, "entries": whole, "skipped": left}
-        )
+@dataclass(frozen=True)
+class _Records:
+    """How the bytes of a raw file are read: bytes of one record, what they are called, and the walk over them."""
+
+    size: int
+    what: str
+    section: str
+    scan: Callable[[int, int], Iterator[Item]]
+    family: Family
+    wide_tasks: bool = False
+
+
+def _raw(request: Request, data: Data, host: PluginHost) -> int:
+    check_raw(data.view, request.source, _smallest(request, host))
+    records = _records(request, data, host)
+    if len(data) < records.size:
+        check_raw(data.view, request.source, records.size)
+    whole, left = divmod(len(data), records.size)
+    runs = slots(request.slots, whole)
+    chosen = request.selection(field_names(host.registry, records.family.name))
+    _file_line(request, records, whole, left)
+    if chosen.everything and fast.serves(request, host.registry, records.family.name, records.section):
+        fast.write(host.registry, records.family.name, data, runs, request.view, whole)
     else:
-        click.echo(f"{request.source}: {whole} SQEs, family {family.name} ({family.reason})\n")
-    _show(request, found)
+        found = chosen.of(chain.from_iterable(records.scan(first, end) for first, end in runs))
+        trailing = bytes(data.view[whole * records.size :]) if left and request.slots is None else b""
+        chip = host.chip(request.chip) if request.chip else None
+        columns = Columns.for_slots(whole - 1, wide_tasks=records.wide_tasks)
+        scene = Scene(records.family.name, columns, records.size, records.section, chip=chip, trailing=trailing)
+        present(request, [Part(found)], scene)
     if left:
-        at = whole * SQE_SIZE
-        click.echo(f"skipped {left} bytes at {at:#x}: less than an SQE of {SQE_SIZE} bytes", err=True)
+        at = whole * records.size
+        click.echo(f"skipped {left} bytes at {at:#x}: less than {records.what} of {records.size} bytes", err=True)
         return SKIPPED
     return 0
 
 
-def _family(request: Request, data: bytes, host: PluginHost) -> Family:
+def _smallest(request: Request, host: PluginHost) -> int:
+    """Bytes that a file must have at least to be looked at."""
+    if request.cqes or request.struct or not request.family:
+        return 1 if request.cqes or request.struct else 16
+    host.registry.names(request.family)
+    return SQE_SIZE
+
+
+def _records(request: Request, data: Data, host: PluginHost) -> _Records:
+    registry = host.registry
+    if request.struct:
+        family = _named(request, host) or Family("v100", "the usual one")
+        struct = registry.get(family.name, request.struct)
+        return _Records(struct.size, "a record", "records", partial(items.records, struct, data), family)
+    if request.cqes:
+        family = _named(request, host) or Family("v100", "the usual one; --family decides")
+        return _completions(family, data)
+    family = _named(request, host) or guess_family(registry, data)
+    if _are_completions(request, family, data):
+        return _completions(Family("v100", "guessed: completion entries; --family decides"), data)
+    reader = items.Reader(registry, family.name)
+    wide = reader.zero_stream is None
+    return _Records(SQE_SIZE, "an SQE", "sqes", partial(items.scan, reader, data), family, wide)
+
+
+def _named(request: Request, host: PluginHost) -> Family | None:
+    """The family that the options name; `FormatError` for an unknown one, `InputError` for an unknown chip."""
     if request.chip:
         return Family(host.chip(request.chip).family, f"of {request.chip.lower()}")
     if request.family:
-        host.registry.sqe_unit(request.family)
+        host.registry.names(request.family)
+        if not (request.struct or request.cqes):
+            host.registry.generic(request.family)
         return Family(request.family, "given")
-    return guess_family(host.registry, data)
+    return None
 
 
-def _show(request: Request, found: Iterable[Entry], names: Names | None = None) -> None:
+_SURE = 0.75
+
+
+def _are_completions(request: Request, family: Family, data: Data) -> bool:
+    """Whether a file that makes poor SQEs makes good completion entries."""
+    if request.family or request.chip or (family.confidence >= _SURE and len(data) % SQE_SIZE == 0):
+        return False
+    return cqes.plausible("v100", data)
+
+
+def _completions(family: Family, data: Data) -> _Records:
+    reader = cqes.Completions(family.name)
+    return _Records(reader.size, "a completion entry", "cqes", partial(reader.scan, data), family)
+
+
+def _file_line(request: Request, records: _Records, whole: int, left: int) -> None:
+    family = records.family
     if request.as_json:
-        for entry in found:
-            json_line(sqes.record(entry))
-    else:
-        lines(sqes.as_text(found, width(), names))
+        json_line(
+            {"section": "file", "family": family.name, "reason": family.reason, "entries": whole, "skipped": left}
+        )
+    elif request.view in {"table", "compact", "fields", "summary"}:
+        counted = _counted(records.section, whole, request.struct)
+        click.echo(cut(f"{request.source}: {counted}, family {family.name} ({family.reason})", width()) + "\n")
+
+
+def _counted(section: str, count: int, struct: str | None) -> str:
+    """The number of entries with what they are called."""
+    one, many = {
+        "sqes": ("SQE", "SQEs"),
+        "cqes": ("completion entry", "completion entries"),
+        "records": (f"record {struct}", f"records {struct}"),
+    }[section]
+    return f"{count} {one if count == 1 else many}"

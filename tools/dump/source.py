@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 from emu_core.errors import InputError
 from formats import SQE_SIZE
 from formats.blob.layout import MAGIC
+from formats.buffers import flat
+from tools.dump.items import WINDOW, used_slots
 
 if TYPE_CHECKING:
     from formats import Registry
+    from formats.buffers import Buffer
+    from tools.dump.data import Data
 
 _MAGIC = MAGIC.to_bytes(8, "little")
 
@@ -22,42 +26,69 @@ _OTHERS = (
 )
 """First bytes of files that end up here by mistake; no SQE of a known type starts like one of them."""
 
+_SAMPLE = 256
+_WINDOWS = 256
+
 
 @dataclass(frozen=True)
 class Family:
-    """A family of SQE layouts, and why it was taken."""
+    """A family of SQE layouts, why it was taken, and how sure that is (0 to 1)."""
 
     name: str
     reason: str
+    confidence: float = 1.0
 
 
-def is_blob(data: bytes) -> bool:
+def is_blob(data: Buffer) -> bool:
     """Whether `data` starts like a task blob; a beginning that was cut off counts."""
-    return bool(data) and data[: len(_MAGIC)] == _MAGIC[: len(data)]
+    start = bytes(flat(data)[: len(_MAGIC)])
+    return bool(start) and start == _MAGIC[: len(start)]
 
 
-def check_sqes(data: bytes, where: str) -> None:
-    """`InputError` (`dump.unknown`) when `data` cannot be SQEs: empty, shorter than one, or a known other format."""
-    if not data:
+def check_raw(data: Buffer, where: str, size: int = SQE_SIZE) -> None:
+    """`InputError` (`dump.unknown`) when `data` cannot be entries: empty, shorter than one, or a known other format."""
+    view = flat(data)
+    if len(view) == 0:
         raise InputError(
             "is empty", id="dump.unknown", where=where, remedy="give a task blob or a file of 64-byte SQEs"
         )
-    for start, what, remedy in _OTHERS:
-        if data.startswith(start):
+    start = bytes(view[:8])
+    for magic, what, remedy in _OTHERS:
+        if start.startswith(magic):
             raise InputError(what, id="dump.unknown", where=where, remedy=remedy)
-    if len(data) < SQE_SIZE:
+    if len(view) < size:
+        kind = "SQE" if size == SQE_SIZE else "record"
         raise InputError(
-            f"has {len(data)} bytes: no task blob, and shorter than one SQE of {SQE_SIZE} bytes",
+            f"has {len(view)} bytes: no task blob, and shorter than one {kind} of {size} bytes",
             id="dump.unknown",
             where=where,
-            remedy="give a task blob or a file of 64-byte SQEs",
+            remedy="give a task blob or a file of 64-byte SQEs; --hex reads hex text",
         )
 
 
-def guess_family(registry: Registry, data: bytes) -> Family:
-    """The family that fits the entries best; `formats/guess.py` says what speaks for one."""
-    candidates = registry.sqe_families
-    if len(candidates) == 1:
-        return Family(candidates[0], "the only family with SQEs here")
-    guess = registry.guess_family(data)
-    return Family(guess.family, f"guessed: {guess.reason}; --family decides")
+def guess_family(registry: Registry, data: Data) -> Family:
+    """The family whose layouts fit the first entries best; see :mod:`formats.guess`."""
+    found = registry.guess_family(_sample(data))
+    if len(registry.sqe_families) == 1:
+        return Family(found.family, "the only family with SQEs here", found.confidence)
+    return Family(found.family, f"guessed: {found.reason}; --family decides", found.confidence)
+
+
+def _sample(data: Data) -> bytes:
+    """Some entries that are not all zero, from the beginning of `data`."""
+    kept = bytearray()
+    whole = len(data) // SQE_SIZE
+    start = 0
+    for _ in range(_WINDOWS):
+        start = max(start, data.next_data(start * SQE_SIZE) // SQE_SIZE)
+        if start >= whole:
+            break
+        end = min(start + WINDOW, whole)
+        window = data.view[start * SQE_SIZE : end * SQE_SIZE]
+        for slot in used_slots(window).tolist():
+            kept += window[slot * SQE_SIZE : (slot + 1) * SQE_SIZE]
+            if len(kept) >= _SAMPLE * SQE_SIZE:
+                return bytes(kept)
+        data.release(start * SQE_SIZE, end * SQE_SIZE)
+        start = end
+    return bytes(kept)

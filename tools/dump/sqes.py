@@ -1,4 +1,4 @@
-"""SQEs as text (hex beside fields) and as JSON records."""
+"""Entries as compact text (hex beside the fields that are set) and as JSON records."""
 
 from __future__ import annotations
 
@@ -7,65 +7,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from formats import SQE_SIZE
-from tools.dump.kinds import facts, field_texts, kind_of, no_name
+from tools.dump import follow
+from tools.dump.items import Entry, Gap, entries
+from tools.dump.kinds import facts, field_texts, no_name
 from tools.show import cut, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from formats import Decoded, Registry
-    from tools.dump.kinds import Kind, Namer
+    from formats.follow import Followed
+    from tools.dump.items import Item
+    from tools.dump.kinds import Namer
 
 _ROW = 16
 _HEX = 2 * _ROW + 3
 _GAP = "  "
-_LEFT = len(_GAP) + 2 + len(_GAP) + _HEX + len(_GAP)
 _NARROWEST = 24
-_SYNC = 0x8000
+
+__all__ = ["Entry", "Gap", "Names", "as_text", "entries", "entry_lines", "gap_record", "head_of", "record"]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One SQE: where it is, its bytes, what they were taken for."""
-
-    stream_id: int
-    slot: int
-    raw: bytes
-    decoded: Decoded
-    kind: Kind
-
-    @property
-    def offset(self) -> int:
-        """Byte offset in its ring or file."""
-        return self.slot * SQE_SIZE
-
-    @property
-    def task_id(self) -> int:
-        """Task id by the entry's header."""
-        return int(self.decoded.values["task_id"])
-
-    @property
-    def empty(self) -> bool:
-        """Whether all bytes are 0."""
-        return not any(self.raw)
+def follows_nothing(entry: Entry) -> Iterable[Followed]:
+    """What an entry leads to when there is no device memory to look into."""
+    del entry
+    return ()
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names of addresses and of device offsets; empty when nothing is known."""
+    """What is known beside the bytes: names of addresses and of device offsets, and what an entry leads to."""
 
     address: Namer = no_name
     offset: Namer = no_name
+    follow: Callable[[Entry], Iterable[Followed]] = follows_nothing
 
-
-def entries(registry: Registry, family: str, ring: bytes, stream_id: int | None = None) -> Iterator[Entry]:
-    """The whole entries of a ring. Without `stream_id` each entry's own header says the stream."""
-    for slot in range(len(ring) // SQE_SIZE):
-        raw = ring[slot * SQE_SIZE : (slot + 1) * SQE_SIZE]
-        decoded = registry.decode(family, raw, offset=slot * SQE_SIZE)
-        named = decoded.values.get("rt_stream_id", 0) & ~_SYNC  # v200 headers name no stream
-        yield Entry(named if stream_id is None else stream_id, slot, raw, decoded, kind_of(decoded))
+    @property
+    def known(self) -> bool:
+        """Whether there is a device behind it."""
+        return self.address is not no_name
 
 
 def record(entry: Entry) -> dict[str, object]:
@@ -87,45 +66,73 @@ def record(entry: Entry) -> dict[str, object]:
     }
 
 
-def as_text(shown: Iterable[Entry], limit: int | None, names: Names | None = None) -> Iterator[str]:
-    """The lines of several entries; runs of empty ones become one line. `limit`: columns of a terminal."""
-    empty: list[Entry] = []
-    for entry in shown:
-        if entry.empty:
-            empty.append(entry)
+def gap_record(gap: Gap, size: int) -> dict[str, object]:
+    """Entries of zeros, `size` bytes each, as one JSON object."""
+    places = {"section": "empty", "stream_id": gap.stream_id, "slot": gap.first, "count": gap.count}
+    return {**places, "bytes": gap.count * size}
+
+
+def head_of(entry: Entry) -> str:
+    """Where an entry is and what it is, for example `stream 3 slot 0 task 9 kernel`; unknown ids are left out."""
+    stream = "" if entry.stream_id is None else f"stream {entry.stream_id} "
+    task = "" if entry.task_id is None else f"task {entry.task_id} "
+    return f"{stream}slot {entry.slot} {task}{entry.kind.name}"
+
+
+def gap_text(gap: Gap) -> str:
+    """Entries of zeros as one line."""
+    stream = "" if gap.stream_id is None else f"stream {gap.stream_id} "
+    slots = f"slot {gap.first}" if gap.count == 1 else f"slots {gap.first} to {gap.last}"
+    return f"{stream}{slots} empty, all bytes are 0"
+
+
+def as_text(shown: Iterable[Item], limit: int | None, names: Names | None = None) -> Iterator[str]:
+    """The compact lines of several entries; runs of empty ones become one line. `limit`: columns of a terminal."""
+    gap: Gap | None = None
+    for item in shown:
+        empty = item if isinstance(item, Gap) else Gap(item.stream_id, item.slot, item.slot) if item.empty else None
+        if empty:
+            adjacent = gap is not None and gap.last + 1 == empty.first
+            if gap and not adjacent:
+                yield gap_text(gap)
+            gap = Gap(gap.stream_id, gap.first, empty.last) if gap and adjacent else empty
             continue
-        yield from _skipped(empty)
-        empty.clear()
-        yield from entry_lines(entry, limit, names or Names())
-    yield from _skipped(empty)
-
-
-def _skipped(empty: list[Entry]) -> Iterator[str]:
-    if empty:
-        first, last = empty[0], empty[-1]
-        slots = f"slot {first.slot}" if first is last else f"slots {first.slot} to {last.slot}"
-        yield f"stream {first.stream_id} {slots} empty, all bytes are 0"
+        if gap:
+            yield gap_text(gap)
+            gap = None
+        assert isinstance(item, Entry)
+        yield from entry_lines(item, limit, names or Names())
+    if gap:
+        yield gap_text(gap)
 
 
 def entry_lines(entry: Entry, limit: int | None, names: Names) -> Iterator[str]:
-    """Header with the facts, four rows of hex beside the fields that start there, and a line per note."""
-    head = f"stream {entry.stream_id} slot {entry.slot} task {entry.task_id} {entry.kind.name}"
+    """Header with the facts, rows of hex beside the fields that start there, a line per note, what it leads to."""
     told = [safe(text) for text in facts(entry.decoded, entry.kind, names.address, names.offset)]
-    for first, line in enumerate(_flow([head, *told], limit)):
+    for first, line in enumerate(_flow([head_of(entry), *told], limit)):
         yield click.style(_GAP * 2 + line if first else line, bold=True)
     texts = list(field_texts(entry.decoded))
-    for start in range(0, SQE_SIZE, _ROW):
-        yield from _row(entry, start, [text for at, text in texts if start <= at < start + _ROW], limit)
+    size, digits = len(entry.raw), max(2, len(f"{len(entry.raw) - 1:x}"))
+    for start in range(0, size, _ROW):
+        yield from _row(entry.raw, start, digits, [text for at, text in texts if start <= at < start + _ROW], limit)
     for note in entry.decoded.notes:
         yield click.style(cut(f"{_GAP}! {note}", limit), fg="yellow")
+    yield from behind(entry, limit, names, _GAP)
 
 
-def _row(entry: Entry, start: int, texts: list[str], limit: int | None) -> Iterator[str]:
-    raw = entry.raw[start : start + _ROW]
-    left = f"{_GAP}{start:02x}{_GAP}{raw.hex(' ', 4)}{_GAP}"
-    room = None if limit is None else max(limit - _LEFT, _NARROWEST)
+def behind(entry: Entry, limit: int | None, names: Names, indent: str) -> Iterator[str]:
+    """The program in a condition entry, and what an entry points at: lines that begin with `>`."""
+    for line in follow.program(entry.decoded):
+        yield cut(f"{indent}> {line}", limit)
+    for found in names.follow(entry):
+        yield from (cut(f"{indent}> {safe(line)}", limit) for line in follow.lines(found, entry.decoded.struct.family))
+
+
+def _row(data: bytes, start: int, digits: int, texts: list[str], limit: int | None) -> Iterator[str]:
+    left = f"{_GAP}{start:0{digits}x}{_GAP}{data[start : start + _ROW].hex(' ', -4):<{_HEX}}{_GAP}"
+    room = None if limit is None else max(limit - len(left), _NARROWEST)
     for first, line in enumerate(_flow(texts, room)):
-        yield ((" " * _LEFT if first else left) + line).rstrip()
+        yield ((" " * len(left) if first else left) + line).rstrip()
 
 
 def _flow(texts: list[str], room: int | None) -> list[str]:

@@ -50,6 +50,58 @@ dump.unknown
   means  a file is neither a task blob nor SQEs
   cause  An empty file, a graph, an npz, an .om file.
   do     Give a blob written by sqemu compile, or a file of 64-byte entries as --dump-rings writes them.
+dump.where
+  means  the expression of --where cannot be read
+  cause  A field name that no entry has, a single =, a missing quote or parenthesis.
+  do     Look at the column that is named; docs/cli_dump.md has the language.
+dump.field
+  means  --query names a field that no entry of the family has
+  cause  A typing mistake, or a field of another family.
+  do     sqemu formats STRUCT lists the fields of a layout.
+dump.range
+  means  --range is no range of slots, or lies behind the last entry
+  cause  A typing mistake, or a file that is shorter than expected.
+  do     Write A:B; the message says how many entries there are.
+dump.number
+  means  --stream or --task is no number or range of numbers
+  cause  A typing mistake.
+  do     Write, for example, --task 3,5-8.
+dump.hex
+  means  hex text cannot be read at all
+  cause  --hex for a binary file, or text of another kind.
+  do     Give the output of hexdump -C, xxd or od, or plain hex words.
+dump.cqes
+  means  the family has no completion entries that are known
+  cause  --cqes with a family that has no completion queue format.
+  do     Use v100 or v200.
+asm.syntax
+  means  assembler text or a JSON line cannot be read
+  cause  A missing brace, a directive that does not exist, text that is not JSON.
+  do     Look at line and column; sqemu dump --asm shows correct text.
+asm.field
+  means  a struct or field does not exist, or a field is given twice
+  cause  A typing mistake, another family, or a joined value beside its halves.
+  do     sqemu formats STRUCT lists the fields.
+asm.value
+  means  a value does not fit its field
+  cause  A number that is too large, a name that the field does not know, a wrong number of elements.
+  do     The message says which values fit.
+asm.family
+  means  the family of the layouts is missing or unknown
+  cause  Text without a .family line, JSON lines without the first object of the dump.
+  do     Begin with .family v100, or give --family.
+asm.text
+  means  the input of sqemu asm is not text
+  cause  A binary file.
+  do     Give what sqemu dump --asm or sqemu dump --json wrote.
+diff.options
+  means  options of sqemu diff that do not belong together
+  cause  For example choices of entries with two task blobs.
+  do     The message says which one to drop.
+diff.kinds
+  means  a task blob and a file of SQEs cannot be compared
+  cause  Two inputs of different kinds.
+  do     Compare two blobs, or two ring files of sqemu run --dump-rings.
 explain.unknown
   means  a code or id that is not known
   cause  A typing mistake, or an id of a plugin that is not loaded.

@@ -1,0 +1,130 @@
+"""Columns of numbers as text, many rows at a time: matrices of bytes in which 0 stands for "no character".
+
+A renderer is chosen by trying the Python function it replaces on the values where the forms differ (0, one digit
+more, all ones …); whatever is neither plain decimal nor plain hexadecimal is looked up value by value. So the text is
+that of the Python function by construction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Chars: TypeAlias = npt.NDArray[np.uint8]
+"""Shape (rows, columns); 0 is no character."""
+Numbers: TypeAlias = npt.NDArray[np.unsignedinteger]
+Renderer: TypeAlias = "Callable[[Numbers], Chars]"
+
+_SMALL = 1 << 16
+_CHUNK = 10_000
+
+
+def _small_table() -> npt.NDArray[np.uint64]:
+    """Digits of 0 to 65535 in cells of 8 characters, aligned to the right, nothing in front."""
+    cells = np.zeros((_SMALL, 8), np.uint8)
+    numbers = np.arange(_SMALL)
+    for k in range(5):
+        digit = numbers // 10**k
+        cells[:, 7 - k] = np.where((digit > 0) | (k == 0), digit % 10 + ord("0"), 0)
+    return cells.view("<u8").ravel()
+
+
+_NUMBERS = _small_table()
+_HEX = np.array([[*f"{n:02x}".encode()] for n in range(256)], np.uint8)
+_HEX_PAIRS = _HEX.view("<u2").ravel()
+
+
+def _without_leading_zeros(digits: Chars) -> Chars:
+    """`digits` with zeros in front of the first other digit as no character; the last digit stays."""
+    seen = np.logical_or.accumulate(digits != ord("0"), axis=1)
+    seen[:, -1] = True
+    digits *= seen
+    return digits
+
+
+def decimal(values: Numbers) -> Chars:
+    """Numbers in decimal."""
+    largest = int(values.max(initial=0))
+    used = len(str(largest))
+    if largest < _SMALL:
+        return _NUMBERS[values].view(np.uint8).reshape(-1, 8)[:, 8 - used :]
+    groups = -(-used // 4)
+    found = np.empty((len(values), 4 * groups), np.uint8)
+    rest = values.astype("<u8")
+    for k in range(groups - 1, -1, -1):
+        rest, part = np.divmod(rest, np.uint64(_CHUNK))
+        cells = _NUMBERS[part.astype(np.intp)].view(np.uint8).reshape(-1, 8)[:, 4:]
+        found[:, 4 * k : 4 * k + 4] = np.where(cells == 0, ord("0"), cells)
+    return _without_leading_zeros(found)
+
+
+def hexadecimal(values: Numbers) -> Chars:
+    """Numbers as `0x…`."""
+    longest = max(1, -(-int(values.max(initial=0)).bit_length() // 4))
+    shortest = max(1, -(-int(values.min()).bit_length() // 4))
+    raw = values.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - -(-longest // 2) :]
+    digits = hex_pairs(raw)
+    digits = digits[:, digits.shape[1] - longest :]
+    found = np.empty((len(values), longest + 2), np.uint8)
+    found[:, 0], found[:, 1] = ord("0"), ord("x")
+    found[:, 2:] = digits if longest == shortest else _without_leading_zeros(digits)
+    return found
+
+
+def hex_pairs(raw: Chars) -> Chars:
+    """Bytes as two hex digits each: shape (rows, bytes) to (rows, 2 * bytes)."""
+    return _HEX_PAIRS[raw].view(np.uint8).reshape(len(raw), 2 * raw.shape[1])
+
+
+class Looked:
+    """Text looked up value by value, remembered for numbers of up to 16 bits."""
+
+    def __init__(self, show: Callable[[int], str], bits: int) -> None:
+        self._show = show
+        self._known: dict[int, bytes] = {}
+        self._keep = bits <= 16
+
+    def __call__(self, values: Numbers) -> Chars:
+        """The texts of `values`."""
+        unique, where = np.unique(values, return_inverse=True)
+        texts = [self._text(int(value)) for value in unique.tolist()]
+        size = max(map(len, texts), default=0) or 1
+        table = np.frombuffer(b"".join(text.ljust(size, b"\0") for text in texts), np.uint8).reshape(-1, size)
+        return table[where.ravel()]
+
+    def _text(self, value: int) -> bytes:
+        text = self._known.get(value)
+        if text is None:
+            text = self._show(value).encode()
+            if self._keep:
+                self._known[value] = text
+        return text
+
+
+def suffixed(render: Renderer, suffix: str) -> Renderer:
+    """A renderer with the same text behind every number."""
+    tail = np.frombuffer(suffix.encode(), np.uint8)
+
+    def shown(values: Numbers) -> Chars:
+        left = render(values)
+        return np.concatenate([left, np.broadcast_to(tail, (len(left), len(tail)))], axis=1)
+
+    return shown
+
+
+def renderer(show: Callable[[int], str], bits: int) -> Renderer:
+    """A renderer that gives the same texts as `show` for numbers of `bits` bits."""
+    top = (1 << bits) - 1
+    tried = sorted({min(n, top) for n in (0, 1, 2, 9, 10, 15, 16, 255, 256, 65535, 65536, 1 << 40, top - 1, top)})
+    texts = [(n, show(n)) for n in tried]
+    if bits > 8 and all(text == f"{n:#x}" for n, text in texts):
+        return hexadecimal
+    suffix = texts[0][1].removeprefix("0")
+    if bits > 8 and not suffix[:1].isdigit() and all(text == f"{n}{suffix}" for n, text in texts):
+        return suffixed(decimal, suffix) if suffix else decimal
+    return Looked(show, bits)

@@ -1,0 +1,193 @@
+"""What a dump consists of: entries, and gaps of entries that are all zero.
+
+`scan` walks over the bytes in windows, so that a file of any size is shown in little memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from formats import SQE_SIZE
+from tools.dump.kinds import Kind, kind_of, unit_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from formats import CStruct, Decoded, Registry
+    from tools.dump.data import Data
+
+WINDOW = 16384
+"""Slots looked at together: 1 MiB."""
+
+_SYNC = 0x8000
+_MOST_UNITS = 5
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One SQE (or another record): where it is, its bytes, what they were taken for.
+
+    Attributes:
+        stream_id, task_id: None where the layout has none: the streams of v200 are not in the entry.
+        unit: 0 for the first 64 bytes of a task, else the number of the further unit.
+    """
+
+    stream_id: int | None
+    slot: int
+    raw: bytes
+    decoded: Decoded
+    kind: Kind
+    task_id: int | None
+    unit: int = 0
+
+    @property
+    def offset(self) -> int:
+        """Byte offset in its ring or file."""
+        return self.decoded.offset
+
+    @property
+    def empty(self) -> bool:
+        """Whether all bytes are 0."""
+        return not any(self.raw)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Entries `first` to `last` (inclusive) whose bytes are all 0."""
+
+    stream_id: int | None
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        """Entries of the gap."""
+        return self.last - self.first + 1
+
+
+Item: TypeAlias = "Entry | Gap"
+
+
+class Reader:
+    """Decodes the entries of one family.
+
+    Args:
+        registry, family: layouts.
+        stream_id: stream of the ring; without it each entry's own header says the stream.
+    """
+
+    def __init__(self, registry: Registry, family: str, stream_id: int | None = None) -> None:
+        self.registry = registry
+        self.family = family
+        self.stream_id = stream_id
+        header = registry.generic(family)
+        self._task = header.field("task_id") if "task_id" in header.by_name else None
+        self._stream = header.field("rt_stream_id") if "rt_stream_id" in header.by_name else None
+
+    @property
+    def zero_stream(self) -> int | None:
+        """The stream of entries that are all zero."""
+        return self.stream_of(bytes(SQE_SIZE))
+
+    def stream_of(self, raw: bytes) -> int | None:
+        """Stream of an entry: the ring's, else the header's without the sync bit."""
+        if self.stream_id is not None:
+            return self.stream_id
+        return int(self._stream.read(raw)) & ~_SYNC if self._stream else None
+
+    def task_of(self, raw: bytes) -> int | None:
+        """Task id by the header."""
+        return int(self._task.read(raw)) if self._task else None
+
+    def entries(self, window: memoryview[int] | bytes, slot: int, base: int) -> Iterator[Entry]:
+        """The entries of the first task in `window`, which starts at `slot` and byte `base`: one per unit."""
+        decoded = next(self.registry.decode_stream(self.family, window[: _MOST_UNITS * SQE_SIZE], offset=base))
+        raw = bytes(window[:SQE_SIZE])
+        stream, task, kind = self.stream_of(raw), self.task_of(raw), kind_of(decoded)
+        yield Entry(stream, slot, raw, replace(decoded, units=()), kind, task)
+        for k, unit in enumerate(decoded.units, 1):
+            part = bytes(window[k * SQE_SIZE : (k + 1) * SQE_SIZE])
+            yield Entry(stream, slot + k, part, unit, unit_kind(kind, k), task, k)
+
+
+def entries(registry: Registry, family: str, ring: bytes, stream_id: int | None = None) -> Iterator[Entry]:
+    """The whole entries of a ring in memory, those of zeros one by one."""
+    reader = Reader(registry, family, stream_id)
+    view, slot = memoryview(ring), 0
+    while (slot + 1) * SQE_SIZE <= len(ring):
+        whole = len(ring) // SQE_SIZE * SQE_SIZE
+        for entry in reader.entries(view[slot * SQE_SIZE : whole], slot, slot * SQE_SIZE):
+            yield entry
+            slot += 1
+
+
+def scan(reader: Reader, data: Data, first: int, last: int) -> Iterator[Item]:
+    """Entries and gaps of slots `first` to `last` (exclusive); pages behind are given back."""
+    gap: Gap | None = None
+    slot = first
+    while slot < last:
+        hole = min(data.next_data(slot * SQE_SIZE) // SQE_SIZE, last)
+        if hole > slot + WINDOW:
+            zero = reader.zero_stream
+            gap = Gap(zero, gap.first if gap else slot, hole - 1)
+            slot = hole
+            continue
+        end = min(slot + WINDOW, last)
+        start = slot
+        for item in _window(reader, data, slot, end, last):
+            if isinstance(item, Gap):
+                gap = Gap(item.stream_id, gap.first, item.last) if gap else item
+                slot = item.last + 1
+                continue
+            if gap:
+                yield gap
+                gap = None
+            yield item
+            slot = item.slot + 1
+        data.release(start * SQE_SIZE, min(slot, end) * SQE_SIZE)
+    if gap:
+        yield gap
+
+
+def _window(reader: Reader, data: Data, slot: int, end: int, last: int) -> Iterator[Item]:
+    """Items that begin in slots `slot` to `end`; the units of the last task may lie behind `end`, up to `last`."""
+    used = used_slots(data.view[slot * SQE_SIZE : end * SQE_SIZE])
+    at = slot
+    for index in used.tolist():
+        here = slot + index
+        if here < at:
+            continue  # a further unit of the task before
+        if here > at:
+            yield Gap(reader.zero_stream, at, here - 1)
+        stop = min(here + _MOST_UNITS, last)
+        for entry in reader.entries(data.view[here * SQE_SIZE : stop * SQE_SIZE], here, here * SQE_SIZE):
+            yield entry
+            at = entry.slot + 1
+    if at < end:
+        yield Gap(reader.zero_stream, at, end - 1)
+
+
+def used_slots(window: memoryview[int]) -> npt.NDArray[np.intp]:
+    """Slots of `window` that are not all zero, ascending."""
+    if not window or bytes(window) == bytes(len(window)):
+        return np.empty(0, np.intp)
+    words = np.frombuffer(window, "<u8").reshape(-1, SQE_SIZE // 8)
+    return np.flatnonzero(words.any(axis=1))
+
+
+def records(struct: CStruct, data: Data, first: int, last: int) -> Iterator[Entry]:
+    """The bytes as an array of `struct`: elements `first` to `last` (exclusive)."""
+    from formats.decoded import decode_as  # noqa: PLC0415 - the one use
+
+    kind = Kind(struct.struct_name, struct.struct_name)
+    size = struct.size
+    for index in range(first, last):
+        raw = bytes(data.view[index * size : (index + 1) * size])
+        yield Entry(None, index, raw, decode_as(struct, None, raw, index * size), kind, None)
+        if not index % WINDOW:
+            data.release(0, index * size)

@@ -1,0 +1,103 @@
+"""The command line of `sqemu dump` as a value, and which options go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from emu_core.errors import OptionError
+from tools.dump.selection import Selection, check_field, numbers, where
+from tools.files import STDIN
+from tools.show import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VIEWS = ("table", "fields", "compact", "summary", "c", "asm", "query")
+"""Ways to show entries; `table` when nothing is asked for."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """The command line: file, options, output form.
+
+    Attributes:
+        view: one of `VIEWS`.
+        query: field of the view `query`; `changes` leaves out lines whose value is that of the line before.
+        streams, tasks, kinds, where, slots: what is shown, as given.
+    """
+
+    file: str
+    sqes: bool = False
+    cqes: bool = False
+    hex_text: bool = False
+    struct: str | None = None
+    family: str | None = None
+    chip: str | None = None
+    policies: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    as_json: bool = False
+    view: str = "table"
+    query: str = ""
+    changes: bool = False
+    streams: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    where: str | None = None
+    slots: str | None = None
+
+    @property
+    def source(self) -> str:
+        """The file as messages name it."""
+        return "standard input" if self.file == STDIN else safe(self.file)
+
+    @property
+    def selects(self) -> bool:
+        """Whether entries are filtered."""
+        return bool(self.streams or self.tasks or self.kinds or self.where is not None or self.slots is not None)
+
+    def selection(self, known: frozenset[str]) -> Selection:
+        """The filters, names checked against `known` fields; `OptionError` for what cannot be read."""
+        if self.query:
+            check_field(self.query, known, "--query")
+        return Selection(
+            numbers(self.streams, "--stream"),
+            numbers(self.tasks, "--task"),
+            frozenset(kind.lower() for kind in self.kinds),
+            None if self.where is None else where(self.where, known),
+        )
+
+
+def view_of(flags: Sequence[tuple[str, bool]], query: str | None) -> str:
+    """The view that the flags name; `OptionError` (`dump.options`) when they name several."""
+    given = [name for name, on in flags if on]
+    if query is not None:
+        given.append("query")
+    if set(given) == {"fields", "compact"}:
+        given = ["compact"]
+    if len(given) > 1:
+        raise _senseless(" and ".join(f"--{name}" for name in given), "give one view", "dump")
+    return given[0] if given else "table"
+
+
+def check(request: Request, *, blob: bool) -> None:
+    """`OptionError` (`dump.options`) for options that do not belong together, or to this kind of file."""
+    entries = request.view in {"fields", "compact", "c", "query"} or request.selects
+    tests = (
+        (request.family and request.chip, "--family and --chip", "a chip has one family; give one of them"),
+        (request.cqes and request.struct, "--cqes and --struct", "give one of them"),
+        (request.as_json and request.view in {"c", "asm"}, f"--json with --{request.view}", "give one of them"),
+        (request.changes and not request.query, "--changes without --query", "it is about the value of one field"),
+        (blob and request.family, "--family with a task blob", "a blob says its chip; drop --family"),
+        (blob and (request.cqes or request.struct), "--cqes or --struct with a task blob", "drop it"),
+        (blob and entries and not request.sqes, "a view or a choice of entries with a task blob", "add --sqes"),
+        (not blob and request.sqes, "--sqes with a raw file", "raw files are shown as SQEs anyway; drop --sqes"),
+        (request.policies and not request.sqes, "--policy without --sqes", "policies count when a blob is loaded"),
+    )
+    for failed, what, remedy in tests:
+        if failed:
+            raise _senseless(what, remedy, f"dump {request.source}")
+
+
+def _senseless(what: str, remedy: str, where_from: str) -> OptionError:
+    return OptionError(f"{what} makes no sense", id="dump.options", where=where_from, remedy=remedy)
