@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -182,11 +183,9 @@ class TestErrors:
 
     @given(st.text(max_size=80))
     def test_any_text(self, text):
-        """Any text is assembled or refused with a place."""
-        try:
+        """Any text is assembled or refused with an `InputError`."""
+        with suppress(InputError):
             built(text, "v100")
-        except InputError as error:
-            assert "line" in error.where
 
 
 def test_standard_streams():

@@ -42,6 +42,7 @@ def blob():
         (b'{"format": "sqemu-graph"}', "compile it first"),
         (b"PK\x03\x04" + bytes(60), "zip"),
         (b"\x7fELF" + bytes(60), "ELF"),
+        (b".family v100\nPhSqe {}", "sqemu asm"),
         (b"IMOD" + bytes(252), ".om"),
     ],
 )
@@ -117,10 +118,19 @@ def test_standard_input(blob):
 def test_closed_pipe(tmp_path):
     """A reader that stops early ends the dump without a word."""
     (tmp_path / "long").write_bytes(SQE * 20000)
-    script = f"{sys.executable} -m tools.cli dump {tmp_path / 'long'} | head -1"
-    found = subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60)
-    assert found.stderr == b""
-    assert found.stdout.count(b"\n") == 1
+    for view in ("", "--compact", "--fields", "--json", "--asm"):
+        script = f"{sys.executable} -m tools.cli dump {tmp_path / 'long'} {view} | head -1"
+        found = subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60)
+        assert found.stderr == b""
+        assert found.stdout.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("command", ["dump", "asm", "diff", "formats", "header"])
+def test_unknown_options(sqemu, command):
+    """An unknown option is a usage error."""
+    found = sqemu(command, "--what")
+    assert found.code == 2
+    assert "--what" in found.err
 
 
 @pytest.mark.parametrize(

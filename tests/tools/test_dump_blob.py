@@ -154,6 +154,27 @@ class TestRings:
         assert "(tiling key of probe)" in out
         assert "target stream 0  target task 7" in out
 
+    def test_rings_without_chosen_entries_are_left_out(self, sqemu, blob_file):
+        """A choice of entries leaves out the headings of rings that have none of them."""
+        out = sqemu("dump", blob_file, "--sqes", "--kind", "task update").out
+        assert "stream 1 (" in out
+        assert "stream 0 (" not in out
+        assert "1  task update" in out
+
+    def test_a_range_counts_in_every_ring(self, sqemu, blob_file):
+        """A range that is behind the end of one ring shows the others."""
+        found = sqemu("dump", blob_file, "--sqes", "--range", "7:", "--json")
+        assert [(r["stream_id"], r["slot"]) for r in only(found, "sqes")] == [(0, 7), (0, 8)]
+        assert sqemu("dump", blob_file, "--sqes", "--range", "99:").code == 2
+
+    def test_what_entries_point_at(self, sqemu, blob_file):
+        """The compact view and JSON show the rows of the tiling table behind a task update."""
+        out = sqemu("dump", blob_file, "--sqes", "--compact", "--stream", "1").out
+        assert "> tiling table row 2 at" in out
+        found = only(sqemu("dump", blob_file, "--sqes", "--json"), "follows")
+        keys = [r["fields"]["tiling_key"] for r in found if r["role"].startswith("tiling table row")]
+        assert keys == [0, 1, 2]
+
     def test_policies_of_the_loader(self, sqemu, blob_file):
         """A load policy changes the rings: without wait_reset there is no reset behind the wait."""
         found = sqemu("dump", blob_file, "--sqes", "--json", "--policy", "wait_reset=off")

@@ -45,7 +45,7 @@ def assemble(registry: Registry, text: str, source: str, family: str | None = No
     """The bytes of JSON lines; `InputError` (`asm.syntax`, `.field`, `.value`, `.family`) with line and column."""
     out = bytearray()
     used = family
-    for line in _lines(text.splitlines(), source):
+    for line in _lines(text.split("\n"), source):
         section = line.values.get("section")
         if section in {"file", "rings"} and isinstance(line.values.get("family"), str):
             used = family or line.values["family"]

@@ -55,9 +55,9 @@ class Assembler:
             raw = re.match(r"\s*\.bytes\b", line)
             if raw:
                 yield Token("word", ".bytes", Place(self._source, number, raw.end() - 5))
-                yield Token("rest", line[raw.end() :].rstrip("\n"), Place(self._source, number, raw.end() + 1))
+                yield Token("rest", line[raw.end() :].rstrip("\r"), Place(self._source, number, raw.end() + 1))
             else:
-                yield from tokens(self._source, number, line.rstrip("\n"))
+                yield from tokens(self._source, number, line.rstrip("\r"))
         self._end = Place(self._source, max(number, 1), 1)
 
     def _take(self) -> Token:
@@ -249,4 +249,4 @@ def _named(token: Token, field: Field | Joined) -> int:
 
 def assemble(registry: Registry, text: str, source: str, family: str | None = None) -> bytes:
     """The bytes of `text`; errors as :meth:`Assembler.assemble`."""
-    return Assembler(registry, source, family).assemble(text.splitlines())
+    return Assembler(registry, source, family).assemble(text.split("\n"))

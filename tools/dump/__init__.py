@@ -2,7 +2,17 @@
 
 | module | what |
 |---|---|
+| `request` | the command line as a value; `run` finds out what the file is |
+| `data`, `hextext` | the bytes of a file, mapped; hex text as bytes |
 | `source` | what a file holds, which SQE family it is |
+| `items` | entries and gaps of a ring, window by window; arrays of any struct |
+| `selection`, `expr`, `expr_tokens` | which entries are shown; the language of `--where` |
+| `present`, `views` | entries in the view that was asked for |
+| `fast`, `fast_kinds`, `fast_text` | tables and compact text of long rings, many rows at a time |
+| `cqes` | completion entries |
+| `follow` | programs of condition entries, and what entries point at |
+| `blobs`, `damaged` | whole and damaged task blobs |
+| `layouts` | `sqemu formats` |
 | `tasks` | names of model tasks and what each one does |
 | `blob` | a task blob: one table of sections, shown as text or as records |
 | `kinds` | short names of SQE kinds and the facts that matter of each |

@@ -137,20 +137,23 @@ def _rings(request: Request, blob: Blob, host: PluginHost) -> None:
     model = rings.load(blob, rest, host)
     chip = model.device.chip
     chosen = request.selection(field_names(host.registry, chip.family))
-    parts, last = [], 0
-    for stream in model.streams:
-        found = list(items.entries(host.registry, chip.family, stream.queue.contents(), stream.id))
-        last = max(last, len(found))
-        title = f"stream {stream.id} ({safe(stream.name)}): {len(found)} entries, head 0, tail {len(found)}"
-        parts.append(Part(_shown(request, found, len(found)), title))
+    rows = [list(items.entries(host.registry, chip.family, s.queue.contents(), s.id)) for s in model.streams]
+    longest = max(map(len, rows), default=0)
+    runs = slots(request.slots, longest)
+    parts = [
+        Part(
+            chosen.of(_shown(found, runs)),
+            f"stream {stream.id} ({safe(stream.name)}): {len(found)} entries, head 0, tail {len(found)}",
+        )
+        for stream, found in zip(model.streams, rows, strict=True)
+    ]
     _ring_head(request, blob, chip.family, len(model.streams))
-    selected = [Part(chosen.of(part.items), part.title) for part in parts]
-    names = rings.names_of(model.device)
-    present(request, selected, Scene(chip.family, Columns.for_slots(last), names=names, chip=chip))
+    scene = Scene(chip.family, Columns.for_slots(longest), names=rings.names_of(model.device), chip=chip)
+    present(request, parts, scene)
 
 
-def _shown(request: Request, found: list[items.Entry], count: int) -> Iterator[Item]:
-    for first, end in slots(request.slots, count):
+def _shown(found: list[items.Entry], runs: list[tuple[int, int]]) -> Iterator[Item]:
+    for first, end in runs:
         yield from found[first:end]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from formats import CStruct, Field, Registry
+    from formats.describe import Row
 
 _WORD = 32
+_WIDEST = 120
 _CELL = 3
 """Columns per bit; 2 where the terminal is narrower than the picture."""
 
@@ -123,20 +126,24 @@ def layout_record(struct: CStruct) -> dict[str, object]:
 
 
 def _layout(struct: CStruct, *, picture: bool) -> None:
-    note = f"; {struct.note}" if struct.note else ""
-    click.echo(click.style(f"{struct.family}.{struct.struct_name}", bold=True) + f", {struct.size} bytes{note}")
-    if struct.match:
-        tests = (f"{name} {' or '.join(map(str, values))}" for name, values in struct.match.items())
-        click.echo(f"recognised by {', '.join(tests)}")
-    rows = [
-        (f"{r.byte:#04x}", r.place, r.width, r.name, " ".join(x for x in (r.unit, r.enum) if x), r.joined, r.meaning)
-        for r in describe(struct)
-    ]
+    click.echo(click.style(f"{struct.family}.{struct.struct_name}", bold=True) + f", {struct.size} bytes")
+    tests = (f"{name} {' or '.join(map(str, values))}" for name, values in struct.match.items())
+    told = (struct.note, f"recognised by {', '.join(tests)}" if struct.match else "")
+    for text in filter(None, told):
+        click.echo("\n".join(textwrap.wrap(text, width() or _WIDEST)))
     click.echo()
-    table("", ("byte", "bits", "width", "field", "unit, names", "half of", "meaning"), rows, right=("byte",), wrap=True)
+    rows = [(f"{r.byte:#04x}", r.place, r.width, r.name, _meaning(r)) for r in describe(struct)]
+    table("", ("byte", "bits", "width", "field", "meaning"), rows, wrap=True)
     if picture:
         heading("Bits, the most significant one of each word on the left")
-        lines(draw(struct, 2 if (width() or 7 + _WORD * _CELL) < 7 + _WORD * _CELL else _CELL))
+        lines(draw(struct, 2 if (width() or _WIDEST) < 7 + _WORD * _CELL else _CELL))
+
+
+def _meaning(row: Row) -> str:
+    """The meaning with unit, table of names, and the joined value it is a half of."""
+    more = [row.unit, f"names: {row.enum}" if row.enum else "", f"half of {row.joined}" if row.joined else ""]
+    told = ", ".join(filter(None, more))
+    return f"{row.meaning} ({told})" if told else row.meaning
 
 
 def draw(struct: CStruct, cell: int = _CELL) -> Iterator[str]:
@@ -154,7 +161,7 @@ def draw(struct: CStruct, cell: int = _CELL) -> Iterator[str]:
             yield f"{'':6}:{f'{skipped} more words of the same field':^{_WORD * cell - 1}}:"
             yield border
             skipped = 0
-        yield f"w{word:<3}  |" + "".join(f"{_label(name, bits * cell - 1)}|" for name, bits in parts)
+        yield f"w{word:<4} |" + "".join(f"{_label(name, bits * cell - 1)}|" for name, bits in parts)
         yield border
 
 

@@ -64,15 +64,20 @@ def present(request: Request, parts: Sequence[Part], scene: Scene) -> None:
 def _parts(request: Request, parts: Sequence[Part], scene: Scene) -> None:
     limit = width()
     for part in parts:
+        items = iter(part.items)
+        first = next(items, None)
+        if first is None and request.selects and part.title:
+            continue  # nothing of this ring was chosen
+        shown = items if first is None else chain([first], items)
         if part.title:
             heading(part.title)
         if request.view == "table":
             lines([click.style(table.title(scene.columns), bold=True)])
-            lines(table.lines(part.items, scene.columns, limit, scene.names))
+            lines(table.lines(shown, scene.columns, limit, scene.names))
         elif request.view == "compact":
-            lines(sqes.as_text(part.items, limit, scene.names))
+            lines(sqes.as_text(shown, limit, scene.names))
         else:
-            lines(fields.lines(part.items, limit, scene.names))
+            lines(fields.lines(shown, limit, scene.names))
 
 
 def _whole(request: Request, items: Iterable[Item], scene: Scene) -> Iterator[str]:

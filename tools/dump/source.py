@@ -22,6 +22,7 @@ _OTHERS = (
     (b"PK\x03\x04", "is a zip archive, perhaps an npz", "give a task blob or a file of SQEs"),
     (b"{", "is JSON text, perhaps a graph", "compile it first: sqemu compile GRAPH -o FILE"),
     (b"\x7fELF", "is an ELF file", "give a task blob or a file of SQEs"),
+    (b".family", "is assembler text", "turn it into bytes first: sqemu asm TEXT -o FILE"),
     (b"IMOD", "is an offline model (.om), which this version does not read", "give a task blob or a file of SQEs"),
 )
 """First bytes of files that end up here by mistake; no SQE of a known type starts like one of them."""

@@ -41,11 +41,6 @@ class Names:
     offset: Namer = no_name
     follow: Callable[[Entry], Iterable[Followed]] = follows_nothing
 
-    @property
-    def known(self) -> bool:
-        """Whether there is a device behind it."""
-        return self.address is not no_name
-
 
 def record(entry: Entry) -> dict[str, object]:
     """One entry as a JSON object; `fields` holds the named fields and the values joined of two halves."""

@@ -26,6 +26,8 @@ IDS: Mapping[str, tuple[str, ...]] = MappingProxyType({
 
 _ABOUT = MappingProxyType({"events": "event", "notifies": "notify", "models": "model"})
 _MOST_SHOWN = 12
+_MOST_KEPT = 1 << 20
+"""Different ids that are remembered per kind of id and stream."""
 
 
 @dataclass
@@ -70,7 +72,8 @@ class Summary:
         if entry.unit or entry.task_id is None:
             return
         found.repeated += entry.task_id in found.tasks
-        found.tasks.add(entry.task_id)
+        if len(found.tasks) < _MOST_KEPT:
+            found.tasks.add(entry.task_id)
         found.first = entry.task_id if found.first is None else found.first
         found.last = entry.task_id
 
@@ -79,7 +82,12 @@ class Summary:
             for name in names:
                 value = entry.decoded.values.get(name)
                 if isinstance(value, int) and (value or _ABOUT.get(what, "\0") in entry.kind.name):
-                    self.ids[what].add(value)
+                    self._use(self.ids[what], value)
+
+    @staticmethod
+    def _use(kept: set[int], value: int) -> None:
+        if len(kept) < _MOST_KEPT:
+            kept.add(value)
 
 
 def engine_of(entry: Entry) -> str:
