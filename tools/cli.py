@@ -3,7 +3,7 @@
 | exit code | meaning |
 |---|---|
 | 0 | done; hazards are printed, `--strict` makes them 1 |
-| 1 | emulated fault or deadlock, failed check, a dump that skipped bytes |
+| 1 | emulated fault or deadlock, failed check, a difference found by diff, a dump that skipped bytes |
 | 2 | usage, unreadable or damaged input |
 | 70 | a bug of this product |
 | 130 | interrupted; 128 + signal when terminated |

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from formats import BUILTIN
 from tools.dump.data import Data, opened
-from tools.dump.items import Gap, Reader, scan
+from tools.dump.items import Gap, Reader, picked, scan
+from tools.dump.selection import Selection
 
 NOP = BUILTIN.get("v100", "PhSqe").build({"type": 3, "task_type": 103, "task_id": 2, "kernel_credit": 254})
 SIZE = 4 << 30
@@ -32,19 +33,21 @@ def sparse(tmp_path_factory):
 def measured(path, *arguments):
     """Output of the command in its own process, and the most memory it had, in MiB."""
     script = textwrap.dedent("""
-        import os, resource, sys
+        import re, sys
+        from pathlib import Path
         from tools.cli import main
         try:
             main(sys.argv[1:])
         finally:
-            print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+            peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]
+            print(int(peak) // 1024, file=sys.stderr)
     """)
     command = [sys.executable, "-c", script, "dump", str(path), *arguments]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     return found.stdout.splitlines(), int(found.stderr.split()[-1])
 
 
-@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="memory is measured on Linux")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is measured on Linux")
 class TestMemory:
     def test_whole_file(self, sparse):
         """4 GiB are shown in less than 200 MiB: three entries and two gaps."""
@@ -61,12 +64,29 @@ class TestMemory:
         assert len(lines) == 2 + 5 + 1
         assert most < 200
 
+    def test_one_stream(self, sparse):
+        """Entries of a stream are found without decoding the others."""
+        lines, most = measured(sparse, "--family", "v100", "--task", "2", "--kind", "nop")
+        assert len(lines) == 3 + 3
+        assert most < 200
+
     def test_family_is_guessed_from_the_beginning(self, sparse):
         """Guessing looks at a bounded part."""
         assert "family v100 (guessed" in measured(sparse, "--range", "0:1")[0][0]
 
 
 class TestScan:
+    def test_picked_by_their_headers(self):
+        """Entries of some streams and tasks are those that a whole walk finds, also over holes and windows."""
+        build = BUILTIN.get("v100", "EventWaitSqe").build
+        made = [build({"type": 5, "rt_stream_id": n % 5 | 0x8000 * (n % 2), "task_id": n % 7}) for n in range(300)]
+        made[40:60] = [bytes(64)] * 20
+        data, reader = Data(b"".join(made)), Reader(BUILTIN, "v100")
+        for streams, tasks in (({1, 3}, set()), (set(), {2, 9}), ({0}, {0, 1}), ({77}, set())):
+            chosen = Selection(frozenset(streams), frozenset(tasks))
+            wanted = [e for e in chosen.of(scan(reader, data, 3, 290)) if not isinstance(e, Gap)]
+            assert list(picked(reader, data, 3, 290, chosen.streams, chosen.tasks)) == wanted
+
     def test_gaps_over_windows(self, monkeypatch):
         """A gap that goes over several windows is one gap."""
         monkeypatch.setattr("tools.dump.items.WINDOW", 4)

@@ -85,7 +85,7 @@ class Reader:
         self.registry = registry
         self.family = family
         self.stream_id = stream_id
-        header = registry.generic(family)
+        header = self._header = registry.generic(family)
         self._task = header.field("task_id") if "task_id" in header.by_name else None
         self._stream = header.field("rt_stream_id") if "rt_stream_id" in header.by_name else None
 
@@ -103,6 +103,18 @@ class Reader:
     def task_of(self, raw: bytes) -> int | None:
         """Task id by the header."""
         return int(self._task.read(raw)) if self._task else None
+
+    def with_ids(
+        self, window: memoryview[int], used: npt.NDArray[np.intp], streams: frozenset[int], tasks: frozenset[int]
+    ) -> npt.NDArray[np.bool_]:
+        """Which of the slots `used` have one of the streams and one of the tasks in their header."""
+        header = self._header.view(np.frombuffer(window, np.uint8).reshape(-1, SQE_SIZE)[used])
+        found = np.ones(len(used), bool)
+        if streams:
+            found &= np.isin(header["rt_stream_id"] & np.uint32(_SYNC - 1), sorted(streams))
+        if tasks:
+            found &= np.isin(header["task_id"], sorted(tasks))
+        return found
 
     def entries(self, window: memoryview[int] | bytes, slot: int, base: int) -> Iterator[Entry]:
         """The entries of the first task in `window`, which starts at `slot` and byte `base`: one per unit."""
@@ -170,6 +182,29 @@ def _window(reader: Reader, data: Data, slot: int, end: int, last: int) -> Itera
             at = entry.slot + 1
     if at < end:
         yield Gap(reader.zero_stream, at, end - 1)
+
+
+def picked(
+    reader: Reader, data: Data, first: int, last: int, streams: frozenset[int], tasks: frozenset[int]
+) -> Iterator[Entry]:
+    """Entries of these streams and tasks (an empty set means all), found by their headers before any is decoded.
+
+    For families whose tasks are one entry each; gaps are left out.
+    """
+    start = first
+    while start < last:
+        stored = min(data.next_data(start * SQE_SIZE) // SQE_SIZE, last)
+        if stored > start:
+            start = stored
+            continue
+        end = min(start + WINDOW, last)
+        window = data.view[start * SQE_SIZE : end * SQE_SIZE]
+        used = used_slots(window)
+        for index in used[reader.with_ids(window, used, streams, tasks)].tolist():
+            slot = start + index
+            yield from reader.entries(window[index * SQE_SIZE : (index + 1) * SQE_SIZE], slot, slot * SQE_SIZE)
+        data.release(start * SQE_SIZE, end * SQE_SIZE)
+        start = end
 
 
 def used_slots(window: memoryview[int]) -> npt.NDArray[np.intp]:

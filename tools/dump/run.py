@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from emu_core.plugins import PluginHost
     from tools.dump.hextext import HexText
     from tools.dump.items import Item
+    from tools.dump.selection import Selection
 
 __all__ = ["Request", "dump"]
 
@@ -96,6 +97,7 @@ class _Records:
     scan: Callable[[int, int], Iterator[Item]]
     family: Family
     wide_tasks: bool = False
+    reader: items.Reader | None = None
 
 
 def _raw(request: Request, data: Data, host: PluginHost) -> int:
@@ -110,7 +112,8 @@ def _raw(request: Request, data: Data, host: PluginHost) -> int:
     if chosen.everything and fast.serves(request, host.registry, records.family.name, records.section):
         fast.write(host.registry, records.family.name, data, runs, request.view, whole)
     else:
-        found = chosen.of(chain.from_iterable(records.scan(first, end) for first, end in runs))
+        walk = _walk(records, chosen, data)
+        found = chosen.of(chain.from_iterable(walk(first, end) for first, end in runs))
         trailing = bytes(data.view[whole * records.size :]) if left and request.slots is None else b""
         chip = host.chip(request.chip) if request.chip else None
         columns = Columns.for_slots(whole - 1, wide_tasks=records.wide_tasks)
@@ -121,6 +124,15 @@ def _raw(request: Request, data: Data, host: PluginHost) -> int:
         click.echo(f"skipped {left} bytes at {at:#x}: less than {records.what} of {records.size} bytes", err=True)
         return SKIPPED
     return 0
+
+
+def _walk(records: _Records, chosen: Selection, data: Data) -> Callable[[int, int], Iterator[Item]]:
+    """The walk over the entries: one that decodes only entries of the chosen streams and tasks, where that can be."""
+    reader = records.reader
+    gaps_count = chosen.streams and not chosen.tasks and reader is not None and reader.zero_stream in chosen.streams
+    if reader is None or gaps_count or not (chosen.streams or chosen.tasks):
+        return records.scan
+    return lambda first, end: items.picked(reader, data, first, end, chosen.streams, chosen.tasks)
 
 
 def _smallest(request: Request, host: PluginHost) -> int:
@@ -145,7 +157,8 @@ def _records(request: Request, data: Data, host: PluginHost) -> _Records:
         return _completions(Family("v100", "guessed: completion entries; --family decides"), data)
     reader = items.Reader(registry, family.name)
     wide = reader.zero_stream is None
-    return _Records(SQE_SIZE, "an SQE", "sqes", partial(items.scan, reader, data), family, wide)
+    single = reader if fast.single_units(registry, family.name) else None
+    return _Records(SQE_SIZE, "an SQE", "sqes", partial(items.scan, reader, data), family, wide, single)
 
 
 def _named(request: Request, host: PluginHost) -> Family | None:

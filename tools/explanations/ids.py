@@ -370,10 +370,6 @@ format.dtype
   means  an element type is not known
   cause  A typing mistake, or a code of another numbering.
   do     The message lists the types.
-format.assembly
-  means  a line of a condition program cannot be read
-  cause  A word that is no instruction, or an operand that is missing or too large.
-  do     Write it as the message says; the message names the line.
 format.no-c
   means  a layout cannot be written as a C struct
   cause  A field that C has no type for.
