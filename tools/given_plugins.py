@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from emu_core.errors import PluginError
-from emu_core.plugins import PluginHost
+from formats import BUILTIN
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from emu_core.chips import Chip
+    from emu_core.plugins import PluginHost
+    from formats import Registry
 
 META = "sqemu.plugins"
 
@@ -30,9 +36,45 @@ def make_host(without: tuple[str, ...] = ()) -> PluginHost:
     Raises:
         PluginError: a plugin that was given cannot be imported or is no plugin.
     """
+    from emu_core.plugins import PluginHost  # noqa: PLC0415 - not every command needs plugins
+
+    return PluginHost([load(name) for name in _given()], without=without)
+
+
+def _given() -> tuple[str, ...]:
     ctx = click.get_current_context(silent=True)
-    given: tuple[str, ...] = ctx.meta.get(META, ()) if ctx else ()
-    return PluginHost([load(name) for name in given], without=without)
+    return ctx.meta.get(META, ()) if ctx else ()
+
+
+class Layouts:
+    """Layouts and chips for a command that mostly needs the built-in layouts: plugins are loaded only if they matter.
+
+    Attributes:
+        host: the plugin host, loaded when it is first asked for.
+    """
+
+    def __init__(self, without: tuple[str, ...] = ()) -> None:
+        self._without = without
+
+    @cached_property
+    def host(self) -> PluginHost:
+        """See the class."""
+        return make_host(self._without)
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The built-in layouts, with those of plugins if there is any plugin beside the built-in ones."""
+        return self.host.registry if self._without or _given() or _others_installed() else BUILTIN
+
+    def chip(self, name: str) -> Chip:
+        """The chip called `name`; `InputError` lists the known ones."""
+        return self.host.chip(name)
+
+
+def _others_installed() -> bool:
+    """Whether a distribution other than our own has plugins; ours add no layouts."""
+    found = importlib.metadata.entry_points(group="sqemu.plugins")
+    return any(entry.dist is None or entry.dist.name != "sqemu" for entry in found)
 
 
 def load(name: str) -> ModuleType:

@@ -14,7 +14,7 @@ from emu_core.graph import CompileOptions
 from emu_plugins.compiler.loading import load_graph_text
 from formats import FormatError
 from formats.blob import decode
-from formats.blob.layout import MAGIC
+from formats.magic import BLOB_START
 from tools.files import STDIN, read_bytes
 from tools.options import pairs, split_policies
 
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from emu_core.graph import Compiled
     from emu_core.plugins import PluginHost
     from formats.blob import Blob
-
-
-BLOB_START = MAGIC.to_bytes(8, "little")
-"""First bytes of a task blob."""
 
 
 @dataclass(frozen=True)

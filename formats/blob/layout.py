@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from formats.cstruct import define
+from formats.magic import BLOB_START
 
 if TYPE_CHECKING:
     from formats.cstruct import CStruct
 
-MAGIC = int.from_bytes(b"SQEMUBLB", "little")
+MAGIC = int.from_bytes(BLOB_START, "little")
 VERSION = 1
 ALIGNMENT = 8
 DATA_ALIGNMENT = 64

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formats import BUILTIN, define
-from tools.dump import fast, fast_text, items
+from tools.dump import fast, fast_text, items, ways
 from tools.dump.data import Data
 from tools.dump.request import Request
 from tools.dump.sqes import as_text
@@ -139,12 +139,13 @@ class TestRenderers:
 class TestUse:
     def test_which_families(self):
         """Families whose tasks have several units, or no stream, go the plain way."""
-        assert fast.single_units(BUILTIN, "v100")
-        assert not fast.single_units(BUILTIN, "v200")
-        assert fast.serves(Request("f", view="compact"), BUILTIN, "v100", "sqes")
-        assert not fast.serves(Request("f", view="compact", as_json=True), BUILTIN, "v100", "sqes")
-        assert not fast.serves(Request("f", view="fields"), BUILTIN, "v100", "sqes")
-        assert not fast.serves(Request("f"), BUILTIN, "v100", "cqes")
+        assert ways.single_units(BUILTIN, "v100")
+        assert not ways.single_units(BUILTIN, "v200")
+        assert ways.many_at_a_time(Request("f", view="compact"), BUILTIN, "v100", "sqes", 1000)
+        assert not ways.many_at_a_time(Request("f", view="compact"), BUILTIN, "v100", "sqes", 5)
+        assert not ways.many_at_a_time(Request("f", view="compact", as_json=True), BUILTIN, "v100", "sqes", 1000)
+        assert not ways.many_at_a_time(Request("f", view="fields"), BUILTIN, "v100", "sqes", 1000)
+        assert not ways.many_at_a_time(Request("f"), BUILTIN, "v100", "cqes", 1000)
 
     def test_layouts_of_plugins(self):
         """A family of a plugin with its own header works, too."""

@@ -8,6 +8,7 @@
 | `items` | entries and gaps of a ring, window by window; arrays of any struct |
 | `selection`, `expr`, `expr_tokens` | which entries are shown; the language of `--where` |
 | `present`, `views` | entries in the view that was asked for |
+| `ways` | whether entries are shown one by one or many at a time |
 | `fast`, `fast_kinds`, `fast_text` | tables and compact text of long rings, many rows at a time |
 | `cqes` | completion entries |
 | `follow` | programs of condition entries, and what entries point at |

@@ -16,6 +16,7 @@ from tools.dump import items, rings
 from tools.dump.blob import SECTIONS, header, summary
 from tools.dump.damaged import Damaged
 from tools.dump.present import Part, Scene, present
+from tools.dump.request import SKIPPED, Request
 from tools.dump.selection import field_names, slots
 from tools.dump.views.table import Columns
 from tools.options import pairs, split_policies
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from formats.blob import Blob
     from tools.dump.data import Data
     from tools.dump.items import Item
-    from tools.dump.request import Request
-
-SKIPPED = 1
 
 
 def dump_blob(request: Request, data: Data, host: PluginHost) -> int:

@@ -22,7 +22,6 @@ from tools.dump.items import Gap, Reader
 from tools.dump.kinds import HEADER, KINDS, MOST_FACTS, no_name
 from tools.dump.sqes import as_text, gap_text
 from tools.dump.views import table
-from tools.show import width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from tools.dump.fast_kinds import Group, Rows
     from tools.dump.fast_text import Chars, Numbers, Renderer
     from tools.dump.kinds import Kind
-    from tools.dump.request import Request
 
     Text: TypeAlias = bytes | memoryview[int]
 
@@ -43,19 +41,6 @@ ROWS = 16384
 """Slots rendered together: their text stays in the cache."""
 
 _LINE = 16
-
-
-def serves(request: Request, registry: Registry, family: str, section: str) -> bool:
-    """Whether the view can be written this way: plain text of SQEs of single units, not to a terminal."""
-    plain = request.view in {"compact", "table"} and not request.as_json and section == "sqes"
-    return plain and width() is None and single_units(registry, family)
-
-
-def single_units(registry: Registry, family: str) -> bool:
-    """Whether every task of `family` is one entry."""
-    header = registry.generic(family)
-    known = (registry.get(family, name) for name in registry.names(family))
-    return "rt_stream_id" in header.by_name and not any("sqe_length" in struct.by_name for struct in known)
 
 
 def write(registry: Registry, family: str, data: Data, runs: Iterable[tuple[int, int]], view: str, last: int) -> None:
@@ -92,7 +77,7 @@ def _run(painter: Painter, data: Data, first: int, end: int) -> Iterator[Text]:
             continue
         stop = min(start + ROWS, end)
         window = data.view[start * SQE_SIZE : stop * SQE_SIZE]
-        used = items.used_slots(window)
+        used = items.used_array(window)
         if not len(used):
             gap = Gap(painter.reader.zero_stream, gap.first if gap else start, stop - 1)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_core.memory import MemoryFault
+from emu_core.errors import DeviceFault
 from formats import FormatError, render_value
 from formats.cond_isa import disassemble, inline_program, listing
 from formats.follow import follow as follow_pointers
@@ -51,7 +51,7 @@ def follow(device: Device, entry: Entry) -> tuple[Followed, ...]:
     def read(address: int, size: int) -> bytes | None:
         try:
             return memory.read(memory.address_of_offset(address) if offsets else address, size)
-        except MemoryFault:
+        except DeviceFault:
             return None
 
     return follow_pointers(entry.decoded, read, registry=device.host.registry, limit=MOST)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from formats import SQE_SIZE
 from tools.dump.kinds import Kind, kind_of, unit_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    import numpy as np
     import numpy.typing as npt
 
     from formats import CStruct, Decoded, Registry
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 WINDOW = 16384
 """Slots looked at together: 1 MiB."""
+
+FEW = 256
+"""Entries up to which a file is read without numpy, whose import would take longer than the work."""
 
 _SYNC = 0x8000
 _MOST_UNITS = 5
@@ -105,16 +107,18 @@ class Reader:
         return int(self._task.read(raw)) if self._task else None
 
     def with_ids(
-        self, window: memoryview[int], used: npt.NDArray[np.intp], streams: frozenset[int], tasks: frozenset[int]
-    ) -> npt.NDArray[np.bool_]:
-        """Which of the slots `used` have one of the streams and one of the tasks in their header."""
-        header = self._header.view(np.frombuffer(window, np.uint8).reshape(-1, SQE_SIZE)[used])
+        self, window: memoryview[int], used: Sequence[int], streams: frozenset[int], tasks: frozenset[int]
+    ) -> list[int]:
+        """Those of the slots `used` that have one of the streams and one of the tasks in their header."""
+        import numpy as np  # noqa: PLC0415 - small files do without
+
+        header = self._header.view(np.frombuffer(window, np.uint8).reshape(-1, SQE_SIZE)[list(used)])
         found = np.ones(len(used), bool)
         if streams:
             found &= np.isin(header["rt_stream_id"] & np.uint32(_SYNC - 1), sorted(streams))
         if tasks:
             found &= np.isin(header["task_id"], sorted(tasks))
-        return found
+        return [slot for slot, wanted in zip(used, found.tolist(), strict=True) if wanted]
 
     def entries(self, window: memoryview[int] | bytes, slot: int, base: int) -> Iterator[Entry]:
         """The entries of the first task in `window`, which starts at `slot` and byte `base`: one per unit."""
@@ -170,7 +174,7 @@ def _window(reader: Reader, data: Data, slot: int, end: int, last: int) -> Itera
     """Items that begin in slots `slot` to `end`; the units of the last task may lie behind `end`, up to `last`."""
     used = used_slots(data.view[slot * SQE_SIZE : end * SQE_SIZE])
     at = slot
-    for index in used.tolist():
+    for index in used:
         here = slot + index
         if here < at:
             continue  # a further unit of the task before
@@ -200,19 +204,29 @@ def picked(
         end = min(start + WINDOW, last)
         window = data.view[start * SQE_SIZE : end * SQE_SIZE]
         used = used_slots(window)
-        for index in used[reader.with_ids(window, used, streams, tasks)].tolist():
+        for index in reader.with_ids(window, used, streams, tasks):
             slot = start + index
             yield from reader.entries(window[index * SQE_SIZE : (index + 1) * SQE_SIZE], slot, slot * SQE_SIZE)
         data.release(start * SQE_SIZE, end * SQE_SIZE)
         start = end
 
 
-def used_slots(window: memoryview[int]) -> npt.NDArray[np.intp]:
+def used_slots(window: memoryview[int]) -> Sequence[int]:
     """Slots of `window` that are not all zero, ascending."""
     if not window or bytes(window) == bytes(len(window)):
-        return np.empty(0, np.intp)
-    words = np.frombuffer(window, "<u8").reshape(-1, SQE_SIZE // 8)
-    return np.flatnonzero(words.any(axis=1))
+        return []
+    count = len(window) // SQE_SIZE
+    if count <= FEW:
+        return [i for i in range(count) if any(window[i * SQE_SIZE : (i + 1) * SQE_SIZE])]
+    found: list[int] = used_array(window).tolist()
+    return found
+
+
+def used_array(window: memoryview[int]) -> npt.NDArray[np.intp]:
+    """`used_slots` as an array, for many slots."""
+    import numpy as np  # noqa: PLC0415 - small files do without
+
+    return np.flatnonzero(np.frombuffer(window, "<u8").reshape(-1, SQE_SIZE // 8).any(axis=1))
 
 
 def records(struct: CStruct, data: Data, first: int, last: int) -> Iterator[Entry]:

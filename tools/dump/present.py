@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tools.asm import writer
 from tools.dump import follow, sqes
 from tools.dump.items import Entry, Gap
 from tools.dump.sqes import Names
@@ -87,6 +86,8 @@ def _whole(request: Request, items: Iterable[Item], scene: Scene) -> Iterator[st
     if request.view == "c":
         return cinit.lines(items, scene.family)
     if request.view == "asm":
+        from tools.asm import writer  # noqa: PLC0415 - for this view only
+
         tail = writer.byte_lines(scene.trailing, "no whole entry")
         return chain(writer.lines(items, scene.family, scene.size), tail)
     return summary.lines(summary.summarise(items), scene.chip)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 VIEWS = ("table", "fields", "compact", "summary", "c", "asm", "query")
 """Ways to show entries; `table` when nothing is asked for."""
 
+SKIPPED = 1
+"""Exit code when something was not shown."""
+
 
 @dataclass(frozen=True)
 class Request:

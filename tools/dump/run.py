@@ -11,22 +11,21 @@ import click
 
 from emu_core.errors import InputError
 from formats import SQE_SIZE
-from tools.dump import cqes, fast, items
-from tools.dump.blobs import SKIPPED, dump_blob
+from tools.dump import cqes, items
 from tools.dump.data import Data, opened
 from tools.dump.hextext import looks_like_hex, read
 from tools.dump.present import Part, Scene, present
-from tools.dump.request import Request, check
+from tools.dump.request import SKIPPED, Request, check
 from tools.dump.selection import field_names, slots
 from tools.dump.source import Family, check_raw, guess_family, is_blob
 from tools.dump.views.table import Columns
-from tools.given_plugins import make_host
+from tools.dump.ways import many_at_a_time, single_units
+from tools.given_plugins import Layouts
 from tools.show import cut, json_line, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from emu_core.plugins import PluginHost
     from tools.dump.hextext import HexText
     from tools.dump.items import Item
     from tools.dump.selection import Selection
@@ -78,9 +77,11 @@ def _problems(request: Request, found: HexText) -> int:
 def _binary(request: Request, data: Data) -> int:
     blob = is_blob(data.view)
     check(request, blob=blob)
-    host = make_host(request.without)
+    host = Layouts(request.without)
     if blob:
-        return dump_blob(request, data, host)
+        from tools.dump.blobs import dump_blob  # noqa: PLC0415 - raw files do without the device
+
+        return dump_blob(request, data, host.host)
     return _raw(request, data, host)
 
 
@@ -100,7 +101,7 @@ class _Records:
     reader: items.Reader | None = None
 
 
-def _raw(request: Request, data: Data, host: PluginHost) -> int:
+def _raw(request: Request, data: Data, host: Layouts) -> int:
     check_raw(data.view, request.source, _smallest(request, host))
     records = _records(request, data, host)
     if len(data) < records.size:
@@ -109,7 +110,9 @@ def _raw(request: Request, data: Data, host: PluginHost) -> int:
     runs = slots(request.slots, whole)
     chosen = request.selection(field_names(host.registry, records.family.name))
     _file_line(request, records, whole, left)
-    if chosen.everything and fast.serves(request, host.registry, records.family.name, records.section):
+    if chosen.everything and many_at_a_time(request, host.registry, records.family.name, records.section, whole):
+        from tools.dump import fast  # noqa: PLC0415 - few entries do without numpy
+
         fast.write(host.registry, records.family.name, data, runs, request.view, whole)
     else:
         walk = _walk(records, chosen, data)
@@ -135,7 +138,7 @@ def _walk(records: _Records, chosen: Selection, data: Data) -> Callable[[int, in
     return lambda first, end: items.picked(reader, data, first, end, chosen.streams, chosen.tasks)
 
 
-def _smallest(request: Request, host: PluginHost) -> int:
+def _smallest(request: Request, host: Layouts) -> int:
     """Bytes that a file must have at least to be looked at."""
     if request.cqes or request.struct or not request.family:
         return 1 if request.cqes or request.struct else 16
@@ -143,7 +146,7 @@ def _smallest(request: Request, host: PluginHost) -> int:
     return SQE_SIZE
 
 
-def _records(request: Request, data: Data, host: PluginHost) -> _Records:
+def _records(request: Request, data: Data, host: Layouts) -> _Records:
     registry = host.registry
     if request.struct:
         family = _named(request, host) or Family("v100", "the usual one")
@@ -157,11 +160,11 @@ def _records(request: Request, data: Data, host: PluginHost) -> _Records:
         return _completions(Family("v100", "guessed: completion entries; --family decides"), data)
     reader = items.Reader(registry, family.name)
     wide = reader.zero_stream is None
-    single = reader if fast.single_units(registry, family.name) else None
+    single = reader if single_units(registry, family.name) else None
     return _Records(SQE_SIZE, "an SQE", "sqes", partial(items.scan, reader, data), family, wide, single)
 
 
-def _named(request: Request, host: PluginHost) -> Family | None:
+def _named(request: Request, host: Layouts) -> Family | None:
     """The family that the options name; `FormatError` for an unknown one, `InputError` for an unknown chip."""
     if request.chip:
         return Family(host.chip(request.chip).family, f"of {request.chip.lower()}")

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
 from formats import SQE_SIZE
-from formats.blob.layout import MAGIC
 from formats.buffers import flat
+from formats.magic import BLOB_START
 from tools.dump.items import WINDOW, used_slots
 
 if TYPE_CHECKING:
     from formats import Registry
     from formats.buffers import Buffer
     from tools.dump.data import Data
-
-_MAGIC = MAGIC.to_bytes(8, "little")
 
 _OTHERS = (
     (b"PK\x03\x04", "is a zip archive, perhaps an npz", "give a task blob or a file of SQEs"),
@@ -42,8 +40,8 @@ class Family:
 
 def is_blob(data: Buffer) -> bool:
     """Whether `data` starts like a task blob; a beginning that was cut off counts."""
-    start = bytes(flat(data)[: len(_MAGIC)])
-    return bool(start) and start == _MAGIC[: len(start)]
+    start = bytes(flat(data)[: len(BLOB_START)])
+    return bool(start) and start == BLOB_START[: len(start)]
 
 
 def check_raw(data: Buffer, where: str, size: int = SQE_SIZE) -> None:
@@ -86,7 +84,7 @@ def _sample(data: Data) -> bytes:
             break
         end = min(start + WINDOW, whole)
         window = data.view[start * SQE_SIZE : end * SQE_SIZE]
-        for slot in used_slots(window).tolist():
+        for slot in used_slots(window):
             kept += window[slot * SQE_SIZE : (slot + 1) * SQE_SIZE]
             if len(kept) >= _SAMPLE * SQE_SIZE:
                 return bytes(kept)
