@@ -22,6 +22,7 @@ from tools.options import debug_option, json_option, plugin_option, policy_optio
 @click.option("--range", "slots", metavar="A:B", help="Only slots A to B, B excluded; round the end if A is beyond B.")
 @click.option("--where", metavar="EXPR", help="Only where EXPR holds: 'block_dim > 8 and kind == \"kernel\"'.")
 @click.option("--sqes", is_flag=True, help="Load a task blob into a device of its chip and show the rings.")
+@click.option("--run", type=click.IntRange(0), metavar="N", help="With --sqes of a run record: execution N, from 0.")
 @click.option("--cqes", is_flag=True, help="The file holds completion entries.")
 @click.option("--struct", metavar="NAME", help="The file is an array of this struct; `sqemu formats` lists them.")
 @click.option("--hex", "hex_text", is_flag=True, help="The file is hex text: hexdump, xxd, od, or plain words.")
@@ -46,6 +47,7 @@ def command(
     slots: str | None,
     where: str | None,
     sqes: bool,
+    run: int | None,
     cqes: bool,
     struct: str | None,
     hex_text: bool,
@@ -55,8 +57,8 @@ def command(
     without: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Show FILE: a task blob, 64-byte SQEs such as the ring files of `sqemu run --dump-rings`, completion entries, or
-    hex text of them; `-` reads stdin. What it is, its content says.
+    """Show FILE: a task blob, 64-byte SQEs such as the ring files of `sqemu run --dump-rings`, a run record written by
+    `sqemu run --record`, completion entries, or hex text; `-` reads stdin. What it is, its content says.
 
     Exit code 1 says that something was skipped.
     """  # noqa: D205 - the first paragraph is what `--help` shows
@@ -68,6 +70,7 @@ def command(
         Request(
             file=file,
             sqes=sqes,
+            run=run,
             cqes=cqes,
             hex_text=hex_text,
             struct=struct,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option("--trace", "trace_file", metavar="T.jsonl", help="Write the events of all executions as JSON lines.")
 @click.option("--dump-rings", metavar="DIR", help="Write before.bin, after.bin and executed.bin of each SQ.")
+@click.option("--record", metavar="F.sqr", help="Write a run record: all of the above and more in one file.")
 @click.option("--patches", is_flag=True, help="Print every patch of a submitted SQE.")
 @click.option("--strict", is_flag=True, help="Exit with 1 when there are hazards.")
 @click.option("--quiet", is_flag=True, help="Print only faults, deadlocks and hazards.")
@@ -42,6 +43,7 @@ def command(
     times: int,
     trace_file: str | None,
     dump_rings: str | None,
+    record: str | None,
     patches: bool,
     strict: bool,
     quiet: bool,
@@ -61,10 +63,10 @@ def command(
     host = make_host(without)
     wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies, online_by_default=True)
     loaded = load_program(program, wanted, host)
-    device = Device(_chip(chip, loaded.blob.chip), loaded.policies, host, record_rings=dump_rings is not None)
+    device = Device(_chip(chip, loaded.blob.chip), loaded.policies, host, record_rings=bool(dump_rings or record))
     model = device.load(loaded.blob)
-    wishes = Wishes(outputs or "", trace_file or "", dump_rings or "", quiet, as_json, patches)
-    tally = Series(model, _files(model, inputs, times), wishes, program=program).run()
+    wishes = Wishes(outputs or "", trace_file or "", dump_rings or "", record or "", quiet, as_json, patches)
+    tally = Series(model, _files(model, inputs, times), wishes, program=program, blob=loaded.blob).run()
     return 1 if tally.failed or (strict and tally.hazards) else 0
 
 

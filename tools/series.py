@@ -13,11 +13,13 @@ from tools.executions import Execution, output_name, ring_files, trace_lines
 from tools.files import Outputs
 from tools.npz import NpzArrays
 from tools.progress import Progress
+from tools.record.writer import RecordWriter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from emu_core.model import Model, Result
+    from formats.blob import Blob
     from tools.npz import Array
 
 
@@ -28,6 +30,7 @@ class Wishes:
     outputs: str = ""
     trace: str = ""
     rings: str = ""
+    record: str = ""
     quiet: bool = False
     as_json: bool = False
     patches: bool = False
@@ -44,8 +47,11 @@ class Tally:
 class Series:
     """Runs the executions; output files appear only when all of them succeed, traces and ring dumps in any case."""
 
-    def __init__(self, model: Model, files: Sequence[str | None], wishes: Wishes, *, program: str) -> None:
+    def __init__(self, model: Model, files: Sequence[str | None], wishes: Wishes, *, program: str, blob: Blob) -> None:
         self.model = model
+        self._program = program
+        self._blob = blob
+        self._record: RecordWriter | None = None
         self._never = (program, *{f for f in files if f})
         self.files = files
         self.wishes = wishes
@@ -58,6 +64,8 @@ class Series:
             if self.wishes.outputs:
                 results.check(output_name(self.wishes.outputs, 0, len(self.files)))
             trace = stack.enter_context(records.text(self.wishes.trace)) if self.wishes.trace else None
+            if self.wishes.record:
+                self._record = RecordWriter(records.begin(self.wishes.record), self._blob, self._program)
             progress = stack.enter_context(Progress("execution", len(self.files)))
             try:
                 for index in range(len(self.files)):
@@ -68,6 +76,8 @@ class Series:
             finally:
                 if trace:
                     trace.close()
+                if self._record:
+                    self._record.finish(self.model)
                 records.commit()
             if self.tally.failed:
                 results.discard()
@@ -76,7 +86,7 @@ class Series:
 
     def _one(self, index: int, results: Outputs, records: Outputs, trace: IO[str] | None) -> None:
         model, wishes = self.model, self.wishes
-        before = model.rings() if wishes.rings else {}
+        before = model.rings() if wishes.rings or wishes.record else {}
         try:
             result = model.execute(self._arrays(index))
         except InputError as error:
@@ -88,6 +98,8 @@ class Series:
         if wishes.rings:
             for name, data in ring_files(model, before, index if len(self.files) > 1 else None):
                 records.write(f"{wishes.rings}/{name}", data)
+        if self._record:
+            self._record.add(model, result, before, self.files[index])
         if wishes.outputs and result.ok:
             results.write_npz(output_name(wishes.outputs, index, len(self.files)), result.outputs)
         model.device.clear_history()

@@ -28,6 +28,7 @@ class Request:
         view: one of `VIEWS`.
         query: field of the view `query`; `changes` leaves out lines whose value is that of the line before.
         streams, tasks, kinds, where, slots: what is shown, as given.
+        run: execution of a run record, from 0; None for the last one.
     """
 
     file: str
@@ -48,6 +49,7 @@ class Request:
     kinds: tuple[str, ...] = ()
     where: str | None = None
     slots: str | None = None
+    run: int | None = None
 
     @property
     def source(self) -> str:
@@ -83,18 +85,30 @@ def view_of(flags: Sequence[tuple[str, bool]], query: str | None) -> str:
     return given[0] if given else "table"
 
 
-def check(request: Request, *, blob: bool) -> None:
+def check(request: Request, *, blob: bool, record: bool = False) -> None:
     """`OptionError` (`dump.options`) for options that do not belong together, or to this kind of file."""
+    blob = blob or record
     entries = request.view in {"fields", "compact", "c", "query"} or request.selects
     tests = (
         (request.family and request.chip, "--family and --chip", "a chip has one family; give one of them"),
         (request.cqes and request.struct, "--cqes and --struct", "give one of them"),
         (request.as_json and request.view in {"c", "asm"}, f"--json with --{request.view}", "give one of them"),
         (request.changes and not request.query, "--changes without --query", "it is about the value of one field"),
-        (blob and request.family, "--family with a task blob", "a blob says its chip; drop --family"),
-        (blob and (request.cqes or request.struct), "--cqes or --struct with a task blob", "drop it"),
-        (blob and entries and not request.sqes, "a view or a choice of entries with a task blob", "add --sqes"),
+        (blob and request.family, "--family with a task blob or record", "it says its chip; drop --family"),
+        (blob and (request.cqes or request.struct), "--cqes or --struct with a task blob or record", "drop it"),
+        (
+            blob and entries and not request.sqes,
+            "a view or a choice of entries with a task blob or record",
+            "add --sqes",
+        ),
         (not blob and request.sqes, "--sqes with a raw file", "raw files are shown as SQEs anyway; drop --sqes"),
+        (
+            request.run is not None and not (record and request.sqes),
+            "--run",
+            "it chooses an execution of a record; add --sqes",
+        ),
+        (record and request.policies, "--policy with a run record", "the run is over; drop it"),
+        (record and request.view == "asm" and not request.sqes, "--asm with a run record", "add --sqes"),
         (request.policies and not request.sqes, "--policy without --sqes", "policies count when a blob is loaded"),
     )
     for failed, what, remedy in tests:

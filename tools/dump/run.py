@@ -75,14 +75,24 @@ def _problems(request: Request, found: HexText) -> int:
 
 
 def _binary(request: Request, data: Data) -> int:
-    blob = is_blob(data.view)
-    check(request, blob=blob)
+    blob, record = is_blob(data.view), bytes(data.view[:2]) == b"PK" and _is_record(data)
+    check(request, blob=blob, record=record)
     host = Layouts(request.without)
     if blob:
         from tools.dump.blobs import dump_blob  # noqa: PLC0415 - raw files do without the device
 
         return dump_blob(request, data, host.host)
+    if record:
+        from tools.dump.recorded import dump_record  # noqa: PLC0415 - raw files do without
+
+        return dump_record(request, data, host.host)
     return _raw(request, data, host)
+
+
+def _is_record(data: Data) -> bool:
+    from tools.record.reader import is_record  # noqa: PLC0415 - only a zip is looked at
+
+    return is_record(data.view)
 
 
 # ---- raw records -------------------------------------------------------------------------------------------------

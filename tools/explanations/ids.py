@@ -375,6 +375,24 @@ format.no-c
   cause  A field that C has no type for.
   do     Use the layout from Python.
 
+# run records
+record.format
+  means  a zip is no run record, or one that was not finished
+  cause  Another zip file, or a run that was killed while it wrote the record.
+  do     Record the run again with sqemu run --record F.sqr.
+record.version
+  means  a run record has a version that this release does not read
+  cause  It was written by another release.
+  do     Read it with the release named in its manifest, or record the run again.
+record.damaged
+  means  a run record cannot be read completely
+  cause  The file was cut or changed on its way; the message names the member.
+  do     Copy it again, or record the run again.
+record.run
+  means  a run record has no execution of that number
+  cause  Executions are counted from 0, as in the names of output files.
+  do     Choose one that the record has; sqemu dump F.sqr lists them.
+
 # hazards
 hazard.stale-prefetch
   means  an entry was rewritten after the scheduler had fetched it, so the fetched copy runs
