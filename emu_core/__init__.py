@@ -22,11 +22,18 @@ if not getattr(_formats, "IS_SQEMU", False):
 if TYPE_CHECKING:
     from emu_core.api import compile_graph as compile_graph
     from emu_core.api import compile_with_report as compile_with_report
+    from emu_core.checks import CheckSpec as CheckSpec
+    from emu_core.checks import Finding as Finding
+    from emu_core.checks import Level as Level
     from emu_core.chips import Chip as Chip
     from emu_core.chips import Latencies as Latencies
+    from emu_core.cores import CorePool as CorePool
+    from emu_core.cores import Demand as Demand
     from emu_core.device import Device as Device
     from emu_core.engines import Effect as Effect
     from emu_core.engines import Handler as Handler
+    from emu_core.engines import Launch as Launch
+    from emu_core.engines import Limit as Limit
     from emu_core.engines import Run as Run
     from emu_core.engines import Task as Task
     from emu_core.engines import Wait as Wait
@@ -83,9 +90,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api": "compile_graph compile_with_report",
+    "checks": "CheckSpec Finding Level",
     "chips": "Chip Latencies",
+    "cores": "CorePool Demand",
     "device": "Device",
-    "engines": "Effect Handler Run Task Wait",
+    "engines": "Effect Handler Launch Limit Run Task Wait",
     "errors": (
         "DeviceFault EmulatorBug GraphError InputError LimitError OptionError PluginError Problem Refusal SqemuError"
     ),

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+ABSENT = "absent: "
+"""How the source of a figure begins that no source states; the value is then 0, or an assumption the text names."""
+
+
 @dataclass(frozen=True)
 class Latencies:
     """Virtual time of each step in nanoseconds; all are *modelled* defaults unless a chip's sources say more."""
@@ -37,12 +41,13 @@ class Chip:
         core_num: AI Cores by the platform query `GetCoreNum`; `core_num_aic`, `core_num_aiv`: cube and vector cores.
         tiling_cores: cores that a tiling function spreads blocks over.
         fused_cores: one AI Core has both cube and vector pipes.
+        vector_cores: separate vector cores beside fused AI Cores; 0 where there are none.
         ai_cpus: AI CPU threads a user may occupy.
         ub_bytes, l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, l2_bytes, memory_bytes: sizes in bytes.
         cube_mhz: cube clock in MHz. `cube_flops_per_cycle`: FP16 operations per core and cycle.
         ddr_bytes_per_cycle: device memory rate per core and cycle.
         prefetch_num: NOP count between wait and kernel (the default policy, the user's word).
-        platform_prefetch_num: the same by the platform file; 0 where the file has no such key.
+        platform_prefetch_num: the same by the platform file; 0 and listed in `absent` where it has no such key.
         prefetch_depth, platform_prefetch_depth: entries fetched past head, likewise.
         model_task_update: the device supports the model task update feature.
         sq_depth, usable_tasks, max_streams, max_events, max_notifies, persistent_tasks, cq_depth: limits in entries.
@@ -82,15 +87,23 @@ class Chip:
     max_notifies: int
     persistent_tasks: int
     cqe_bytes: int
+    vector_cores: int = 0
     cq_depth: int = 1024
     latencies: Latencies = field(default_factory=Latencies)
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def soc_name(self) -> str:
-        """The name as vendor software spells it, for example `Ascend310P3`."""
-        bare = self.name.removeprefix("ascend")
-        return "Ascend" + bare.upper()
+        """The name as vendor software spells it: `Ascend310P3`, `Ascend950PR_950z`; a chip of ours keeps its name."""
+        if not self.name.startswith("ascend"):
+            return self.name
+        series, mark, part = self.name.removeprefix("ascend").partition("_")
+        return "Ascend" + series.upper() + mark + part
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Figures that no source states, by attribute name."""
+        return tuple(name for name, source in self.sources.items() if source.startswith(ABSENT))
 
     def peak_flops_per_ns(self, cores: int) -> float:
         """FP16 cube operations per nanosecond of `cores` cores."""

@@ -13,6 +13,8 @@ AICORE_EXCEPTION = 0x26
 AICORE_TRAP = 0x27
 AICPU_TIMEOUT = 0x28
 AICPU_EXCEPTION = 0x2A
+ACTIVE_REPEATED = 0x2D
+VECTOR_TIMEOUT = 0x30
 MODEL_STREAM_FAILED = 0x91
 TASK_TYPE_NOT_SUPPORTED = 0x97
 TRANS_SQE_FAILED = 0x98
@@ -28,9 +30,9 @@ TS_NAMES = MappingProxyType(
         AICORE_TRAP: "AI Core trap",
         AICPU_TIMEOUT: "AI CPU timeout",
         AICPU_EXCEPTION: "AI CPU exception",
-        0x2D: "active model stream repeated",
+        ACTIVE_REPEATED: "active model stream repeated",
         0x2E: "notify wait repeated",
-        0x30: "vector core timeout",
+        VECTOR_TIMEOUT: "vector core timeout",
         0x31: "vector core exception",
         0x32: "vector core trap",
         0x57: "AI CPU information load failed",
@@ -112,7 +114,7 @@ _ACL_OF_TS = MappingProxyType(
         AICORE_TRAP: 507016,
         AICPU_TIMEOUT: 507017,
         AICPU_EXCEPTION: 507018,
-        0x30: 507034,
+        VECTOR_TIMEOUT: 507034,
         0x31: 507035,
         0x32: 507036,
         MODEL_STREAM_FAILED: MODEL_FAILED_ACL,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu_core.clock import Clock
+from emu_core.cores import CorePool, core_kinds
 from emu_core.dispatch import DispatchTable
-from emu_core.errors import EmulatorBug, LimitError
+from emu_core.errors import EmulatorBug, InputError, LimitError
 from emu_core.journal import HOST, Journal, JournalEntry, Writer
 from emu_core.memory import DeviceMemory
 from emu_core.origin import NOWHERE
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from formats.blob import Blob
 
 HOST_STREAM = "host"
+LAST_PRIORITY = 7
 
 
 class Device:
@@ -41,6 +43,10 @@ class Device:
         plugins: extra plugins (objects or modules), or a ready `PluginHost`.
         trace: event collector; by default every event is kept.
         record_rings: remember the bytes that executed in each slot (`sqemu run --dump-rings`).
+
+    Attributes:
+        cores, ai_cpus: the AI Cores and AI CPU threads that kernels of all streams share.
+        host_functions: Python callables by address, for host function callbacks; each gets the user pointer.
 
     Raises:
         InputError: unknown chip. OptionError: unknown policy or value. PluginError: clashing plugins.
@@ -69,6 +75,10 @@ class Device:
         self.hazards: list[Hazard] = []
         self.run = 0
         self._ids: dict[str, int] = {}
+        turns = self.policies["block_order"] == "turns"
+        self.cores = CorePool(self.clock, core_kinds(self.chip), turns=turns)
+        self.ai_cpus = CorePool(self.clock, {"AI CPU thread": max(self.chip.ai_cpus, 1)})
+        self.host_functions: dict[int, Callable[[int], None]] = {}
         self.cq = CompletionQueue(self.memory, self.chip.cq_depth, self.layout("CqeError").sizeof())
         handlers = [h for _, found in self.host.each("sqemu_engines", device=self) for h in found]
         self.dispatch = DispatchTable(handlers, self._reader)
@@ -106,12 +116,23 @@ class Device:
         self._ids[kind] = taken + 1
         return taken
 
-    def create_stream(self, name: str, *, bound: bool) -> Stream:
-        """A new stream with its queue; `bound`: it will belong to a model."""
+    def create_stream(self, name: str, *, bound: bool, priority: int = 0) -> Stream:
+        """A new stream with its queue; `bound`: it will belong to a model; `priority`: 0 (first) to 7.
+
+        Raises:
+            LimitError: no stream id is left (207008). InputError: no such priority (`stream.priority`).
+        """
+        if not 0 <= priority <= LAST_PRIORITY:
+            raise InputError(
+                f"priority {priority} does not exist", id="stream.priority", where=f"stream {name}",
+                remedy=f"use 0 (first) to {LAST_PRIORITY}",
+            )  # fmt: skip
         stream_id = self.take_id("stream", self.chip.max_streams, "207008")
         queue = SubmissionQueue(self.memory, stream_id, self.chip.sq_depth, self.chip.usable_tasks, name)
         queue.bound = bound
         stream = Stream(queue, PrefetchWindow(queue, self.prefetch_depth), name)
+        stream.priority = priority
+        stream.stops = self.scheduler.recovery.stops
         self.streams[stream_id] = stream
         return stream
 

@@ -6,7 +6,11 @@ and gets one of two answers:
 | answer | then |
 |---|---|
 | `Run(duration_ns, finish)` | when the time is up `finish` runs, with all memory effects; then the entry retires |
+| `Launch(launch_ns, pool, …)` | after the launch its blocks ask for units of the pool; `finish` runs at its last end |
 | `Wait(signal)` | the stream parks; when the signal is set, `start` is asked again |
+
+A handler with `limit` has a time limit, from the moment its entry is taken to the end of its last block: a task that
+needs longer ends with a timeout (`reference/device_semantics.md` 8.5).
 
 Raising `DeviceFault`, in `start` or in `finish`, ends the task with an error completion entry and stops the queue.
 """
@@ -23,6 +27,7 @@ from emu_core.origin import NOWHERE, Origin
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from emu_core.cores import CorePool, Demand
     from emu_core.device import Device
     from emu_core.memory import TaskMemory
     from emu_core.signals import Signal
@@ -54,12 +59,40 @@ class Run:
 
 @dataclass(frozen=True)
 class Wait:
-    """The task waits until `signal` is set."""
+    """The task waits until `signal` is set, or until memory that it watches changes.
+
+    Attributes:
+        signal: what to park on.
+        limit_ns: virtual time after which the wait fails; 0 is for ever.
+        ranges: (address, size) of device memory; a write to any of it wakes the stream.
+    """
 
     signal: Signal
+    limit_ns: int = 0
+    ranges: tuple[tuple[int, int], ...] = ()
 
 
-Outcome: TypeAlias = Run | Wait
+@dataclass(frozen=True)
+class Launch:
+    """The task needs units of `pool`; `detail` and `facts` as in `Run`."""
+
+    launch_ns: int
+    pool: CorePool
+    demand: Demand
+    finish: Callable[[], None] = nothing
+    detail: str = ""
+    facts: Mapping[str, int | str] = field(default_factory=dict)
+
+
+Outcome: TypeAlias = Run | Launch | Wait
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A time limit: nanoseconds, and the TS code when it is exceeded."""
+
+    ns: int
+    ts_code: int
 
 
 @dataclass(frozen=True)
@@ -76,6 +109,8 @@ class Handler:
         effect: what it touches.
         exception_code: TS code when a task of this kind hits an exception without a code of its own.
         setter_of: for a kind that sets a flag: which one, from the 64 bytes of an entry.
+        limit: for a kind with a time limit: how long a task may take; None for ever.
+        skips: entries that recovery of a plain stream passes over when this one fails, itself included.
     """
 
     engine: str
@@ -87,6 +122,8 @@ class Handler:
     effect: Effect = Effect.SYNC
     exception_code: int = codes.TASK_EXCEPTION
     setter_of: Callable[[bytes], Signal | None] | None = None
+    limit: Callable[[Task], Limit | None] | None = None
+    skips: int = 1
 
 
 @dataclass(frozen=True)

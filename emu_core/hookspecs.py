@@ -14,6 +14,7 @@ import pluggy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from emu_core.checks import CheckSpec
     from emu_core.chips import Chip
     from emu_core.device import Device
     from emu_core.engines import Handler
@@ -77,6 +78,11 @@ def sqemu_compile(
 @hookspec(firstresult=True)
 def sqemu_load(device: Device, blob: Blob) -> Model | None:
     """Load `blob` into `device`: allocate, build arguments, write SQEs; None when this loader does not take it."""
+
+
+@hookspec
+def sqemu_checks() -> Iterable[CheckSpec]:  # type: ignore[empty-body]
+    """Checks of a program before it runs, for `sqemu check`; a name that is taken already is refused."""
 
 
 @hookspec

@@ -109,6 +109,7 @@ class KernelSpec:
         cost: work of the launch, from its arguments alone.
         products: chip products it runs on; empty means all.
         note: how it is labelled where it is not the vendor's own kernel for that product, by product.
+        sync_all: its blocks wait for each other, so a block keeps its core until the last one has started.
     """
 
     name: str
@@ -118,6 +119,7 @@ class KernelSpec:
     cost: Callable[[KernelLaunch], Cost]
     products: tuple[str, ...] = ()
     note: tuple[tuple[str, str], ...] = ()
+    sync_all: bool = False
 
     @property
     def key(self) -> int:

@@ -89,6 +89,8 @@ class _Block:
 class DeviceMemory:
     """All memory of one device; see the module text.
 
+    `on_write`, when set, is called with address and size after each write: somebody waits for a value in memory.
+
     Raises (as `DeviceFault`, id in brackets): access outside any allocation or across an end (`memory.bounds`), after a
     free (`memory.freed`), write to a protected range (`memory.protected`).
     """
@@ -100,6 +102,7 @@ class DeviceMemory:
         self._blocks: dict[int, _Block] = {}
         self._next = {space: space.value for space in Space}
         self._protected: list[tuple[int, int, str]] = []
+        self.on_write: Callable[[int, int], None] | None = None
 
     def allocate(self, size: int, *, label: str, space: Space = Space.HBM, align: int = 512) -> Allocation:
         """Reserve `size` bytes aligned to `align`; `LimitError` when the chip's memory is used up."""
@@ -210,11 +213,15 @@ class DeviceMemory:
         block, at = self._locate(address, size, "write")
         block.data[at : at + size] = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
         block.written.add(at, at + size)
+        if self.on_write is not None:
+            self.on_write(address, size)
 
     def mark_written(self, address: int, size: int) -> None:
         """Count the range as written."""
         block, at = self._locate(address, size, "write")
         block.written.add(at, at + size)
+        if self.on_write is not None:
+            self.on_write(address, size)
 
     def forget_written(self, address: int, size: int) -> None:
         """Count the whole allocation at `address` as never written (a new execution starts); bytes stay."""

@@ -20,6 +20,7 @@ import pluggy
 
 import formats
 from emu_core import hookspecs
+from emu_core.checks import CheckSpec
 from emu_core.chips import Chip
 from emu_core.engines import Handler
 from emu_core.errors import InputError, PluginError, SqemuError
@@ -44,6 +45,7 @@ _RECORDS: Mapping[str, tuple[type, str]] = MappingProxyType(
         "sqemu_kernels": (KernelSpec, "name"),
         "sqemu_aicpu_kernels": (AicpuKernelSpec, "function"),
         "sqemu_engines": (Handler, "kind"),
+        "sqemu_checks": (CheckSpec, "name"),
     }
 )
 """What each collecting hook gives a sequence of, and the attribute that names one."""
@@ -229,6 +231,11 @@ class PluginHost:
         """The format registry with what plugins add."""
         added = [item for _, items in self.each("sqemu_structs") for item in items]
         return formats.BUILTIN.extend(added) if added else formats.BUILTIN
+
+    @cached_property
+    def checks(self) -> Mapping[str, CheckSpec]:
+        """Checks of a program by name."""
+        return self._collect("sqemu_checks", lambda spec: spec.name, "check")
 
     @cached_property
     def explanations(self) -> Mapping[str, str]:

@@ -95,6 +95,27 @@ CORE_POLICIES = (
         True,
         1_000_000,
     ),
+    PolicySpec(
+        "block_order",
+        Scope.DEVICE,
+        "fifo",
+        ("fifo", "turns"),
+        "kernels that want the same cores: first come, first served, or one block each in turn",
+    ),
+    PolicySpec(
+        "failure_mode",
+        Scope.DEVICE,
+        "continue",
+        ("continue", "stop"),
+        "after an error on a stream of no model: skip the failing entry and go on, or refuse everything from then on",
+    ),
+    PolicySpec(
+        "completion_reader",
+        Scope.DEVICE,
+        "prompt",
+        ("prompt", "round_trip", "none"),
+        "who reads a full completion ring: the host at once, the host one round trip later, or only your own code",
+    ),
 )
 
 

@@ -9,24 +9,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from emu_core import codes
-from emu_core.engines import Run, Task, Wait
-from emu_core.errors import DeviceFault
+from emu_core import codes, hazards, stuck
+from emu_core.completions import Completions
+from emu_core.cores import Job
+from emu_core.engines import Launch, Run, Task, Wait
+from emu_core.errors import DeviceFault, InputError
 from emu_core.memory import TaskMemory
+from emu_core.recovery import Recovery
 from emu_core.reports import Blocked, Deadlock, Fault
-from emu_core.streams import Cause, State, Stream
-from emu_core.trace import Completion, Doorbell, FaultRaised, SignalChanged, TaskDone, TaskStarted, TaskWaits
+from emu_core.slots import ActiveSlots
+from emu_core.streams import Cause, Running, State, Stream
+from emu_core.trace import Doorbell, FaultRaised, SignalChanged, TaskDone, TaskStarted, TaskWaits
 
 if TYPE_CHECKING:
     from emu_core.device import Device
-    from emu_core.engines import Handler, Outcome
+    from emu_core.engines import Handler, Limit, Outcome
     from emu_core.signals import Signal
 
 NS_PER_S = 1_000_000_000
 
 
 class Scheduler:
-    """Runs the queues of one device."""
+    """Runs the queues of one device.
+
+    Attributes:
+        faults: what failed, first cause first. completions: writes completion entries. recovery: the host's answer to
+        errors of plain streams. slots: which queues are active.
+    """
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -35,22 +44,46 @@ class Scheduler:
         self._wr_cqe = header.field("wr_cqe").read
         self._pre_p = header.field("pre_p").read
         self._type = header.field("type").read
-        self._cqe = device.layout("CqeError")
+        self.completions = Completions(device)
+        self.recovery = Recovery(device, lambda stream: self.ring_doorbell(stream, "recovered"))
+        self.slots = ActiveSlots()
+        self._watching: dict[int, tuple[tuple[int, int], ...]] = {}
         self._limit_ns = int(device.policies["event_wait_timeout_s"]) * NS_PER_S
 
     # ---- doorbells -------------------------------------------------------------------------------------------
 
     def ring_doorbell(self, stream: Stream, reason: str = "submit") -> None:
-        """New entries of `stream` are published: let it run if it is idle."""
+        """New entries of `stream` are published: let it run if it is idle.
+
+        Raises:
+            InputError: an error in failure mode *stop* came before (`stream.aborted`).
+        """
         device = self.device
+        self.recovery.require_working(stream)
         if device.trace.wants(Doorbell):
             device.trace.add(
                 Doorbell(time=device.clock.now, run=device.run, stream=stream.id, tail=stream.queue.tail, reason=reason)
             )
+        if stream.state is State.SLOT_DISABLE and stream.recovered:
+            self.recovery.reenable(stream)
+            return
         stream.queue.enabled = True
         if stream.state is State.IDLE and stream.queue.pending:
-            stream.move(Cause.ACTIVATE)
-            device.clock.after(0, stream.id, lambda: self._advance(stream))
+            stream.steps = 0
+            if self.slots.take(stream):
+                self._go(stream)
+            else:
+                stream.move(Cause.QUEUE)
+
+    def _go(self, stream: Stream) -> None:
+        """`stream` has a slot: look at its head."""
+        stream.move(Cause.ACTIVATE)
+        self.device.clock.after(0, stream.id, lambda: self._advance(stream))
+
+    def _leave_slot(self, stream: Stream) -> None:
+        following = self.slots.leave(stream)
+        if following is not None:
+            self._go(following)
 
     def activate(self, stream: Stream) -> None:
         """Start the queue of a model stream from entry 0; nothing is fetched yet."""
@@ -65,15 +98,59 @@ class Scheduler:
         while self.device.clock.step():
             pass
 
+    # ---- what the host does to a queue -----------------------------------------------------------------------
+
+    def pause(self, stream: Stream) -> None:
+        """Halt `stream` before its next entry; the one at head goes on."""
+        stream.paused = True
+
+    def resume(self, stream: Stream) -> None:
+        """Let a paused stream go on."""
+        stream.paused = False
+        if stream.state is State.SLOT_ENABLE:
+            self.device.clock.after(0, stream.id, lambda: self._advance(stream))
+
+    def clear_prefetch(self, stream: Stream) -> None:
+        """Throw away what was fetched of `stream`; it is fetched again from head.
+
+        Raises:
+            InputError: the queue has neither stopped with an error nor is paused (`prefetch.clear`).
+        """
+        if stream.state is not State.SLOT_DISABLE and not stream.paused:
+            raise InputError(
+                f"prefetch clear needs a queue that stopped or is paused, this one is {stream.state.name.lower()}",
+                id="prefetch.clear",
+                where=f"stream {stream.id}",
+                remedy="pause the stream first",
+            )
+        stream.window.clear()
+
+    def halt(self, stream: Stream) -> None:
+        """Take `stream` off the device, whatever it does: idle, head at tail, nothing queued or held."""
+        self.unpark(stream)
+        if stream.state not in (State.IDLE, State.SLOT_DISABLE):
+            stream.move(Cause.ERROR)
+        if stream.state is State.SLOT_DISABLE:
+            stream.move(Cause.HANDLED)
+        stream.queue.head = stream.queue.tail
+        stream.queue.enabled = False
+        stream.window.clear()
+
     # ---- one entry -------------------------------------------------------------------------------------------
 
     def _advance(self, stream: Stream) -> None:
         queue = stream.queue
         if stream.state is not State.SLOT_ENABLE:
             return
-        if not queue.pending:
+        if not queue.pending or not queue.enabled:
             stream.move(Cause.DRAIN)
-            return
+            self._leave_slot(stream)
+        elif not stream.paused:
+            self._take(stream)
+
+    def _take(self, stream: Stream) -> None:
+        """Execute what was fetched of the entry at head."""
+        queue = stream.queue
         slot = queue.head
         ring = queue.entry(slot)
         fetched = stream.window.take(slot)
@@ -83,14 +160,14 @@ class Scheduler:
             self._fault_at_start(task, _unknown_type(self._type(task.sqe), self.device.chip.name))
             return
         if fetched is not None and fetched != ring:
-            refused = self._stale(task, ring)
+            refused = hazards.stale(task, ring)
             if refused is not None:
                 self._fault_at_start(task, refused, handler)
                 return
             if self.device.policies["stale_prefetch"] == "refetch":
                 task = replace(task, sqe=ring)
         elif slot in stream.patched_in and stream.patched_in[slot] < task.run:
-            self._silent_reuse(task, stream.patched_in[slot])
+            hazards.silent_reuse(task, stream.patched_in[slot])
         if self.device.record_rings:
             stream.executed[slot] = task.sqe
         if self._pre_p(task.sqe):
@@ -108,7 +185,7 @@ class Scheduler:
         def report(address: int, size: int, label: str) -> None:
             if address not in seen:
                 seen.add(address)
-                self._unwritten(holder[0], address, size, label)
+                hazards.unwritten(holder[0], address, size, label)
 
         memory = TaskMemory(device.memory, report)
         task = Task(device, stream, slot, stream.queue.task_at.get(slot, -1), sqe, memory, device.run)
@@ -125,12 +202,14 @@ class Scheduler:
 
     def _follow(self, task: Task, handler: Handler, outcome: Outcome) -> None:
         if isinstance(outcome, Wait):
-            self._park(task, handler, outcome.signal)
+            self._park(task, handler, outcome)
+        elif isinstance(outcome, Launch):
+            self._launch(task, handler, outcome)
         else:
             self._run(task, handler, outcome)
 
-    def _park(self, task: Task, handler: Handler, signal: Signal) -> None:
-        device, stream = self.device, task.stream
+    def _park(self, task: Task, handler: Handler, wait: Wait) -> None:
+        device, stream, signal = self.device, task.stream, wait.signal
         stream.move(Cause.BLOCK)
         stream.waits_for = signal
         stream.waits_since = device.clock.now
@@ -145,31 +224,66 @@ class Scheduler:
                     signal=str(signal),
                 )
             )
-        if self._limit_ns and stream.model_id is not None:
+        if wait.ranges:
+            self._watching[stream.id] = wait.ranges
+            device.memory.on_write = self._written
+        limit = self._wait_limit(stream, wait)
+        if limit:
             stream.wait_timer = device.clock.after(
-                self._limit_ns, stream.id, lambda: self._wait_expired(task, handler, signal)
+                limit, stream.id, lambda: self._wait_expired(task, handler, signal, limit)
             )
 
-    def _wait_expired(self, task: Task, handler: Handler, signal: Signal) -> None:
+    def _wait_limit(self, stream: Stream, wait: Wait) -> int:
+        """The smaller of the entry's own limit and the policy's, which holds in models; 0 is for ever."""
+        limits = (wait.limit_ns, self._limit_ns if stream.model_id is not None else 0)
+        return min((limit for limit in limits if limit), default=0)
+
+    def _wait_expired(self, task: Task, handler: Handler, signal: Signal, limit: int) -> None:
         task.stream.wait_timer = None
-        self.unpark(task.stream)
-        self._fail(task, handler, _timeout(signal, self._limit_ns))
+        self._stop_waiting(task.stream)
+        self._fail(task, handler, _timeout(signal, limit))
+
+    def _written(self, address: int, size: int) -> None:
+        """Wake the streams that wait for a value in memory that was just written."""
+        for stream_id, ranges in list(self._watching.items()):
+            if any(address < at + n and at < address + size for at, n in ranges):
+                stream = self.device.streams[stream_id]
+                self.device.signals.unpark(stream_id)
+                self._wake(stream)
 
     def unpark(self, stream: Stream) -> None:
-        """Forget what `stream` waits for, and the timer of that wait."""
+        """Forget what `stream` waits for or has in work, with all timers, and give back what it holds."""
+        self._stop_waiting(stream)
+        running, stream.running = stream.running, None
+        if running is not None:
+            self._drop(running)
+        self.completions.forget(stream)
+        stream.jump = stream.report = None
+        stream.recovered = stream.paused = False
+        self._leave_slot(stream)
+
+    def _stop_waiting(self, stream: Stream) -> None:
         self.device.signals.unpark(stream.id)
         self._forget_wait(stream)
+
+    def _drop(self, running: Running) -> None:
+        for ticket in (running.ticket, running.timer):
+            if ticket is not None:
+                self.device.clock.cancel(ticket)
+        if running.pool is not None and running.job is not None:
+            running.pool.cancel(running.job)
 
     def _forget_wait(self, stream: Stream) -> None:
         stream.waits_for = None
         stream.waiting = None
+        if self._watching.pop(stream.id, None) is not None and not self._watching:
+            self.device.memory.on_write = None
         if stream.wait_timer is not None:
             self.device.clock.cancel(stream.wait_timer)
             stream.wait_timer = None
 
-    def _run(self, task: Task, handler: Handler, outcome: Run) -> None:
+    def _begin(self, task: Task, handler: Handler, outcome: Run | Launch) -> Running:
         device = self.device
-        started = device.clock.now
         if device.trace.wants(TaskStarted):
             device.trace.add(
                 TaskStarted(
@@ -181,36 +295,89 @@ class Scheduler:
                     fetched_copy=task.sqe != task.stream.queue.entry(task.slot),
                 )
             )
-        device.clock.after(outcome.duration_ns, task.stream.id, lambda: self._finish(task, handler, outcome, started))
+        running = Running(task, handler, device.clock.now)
+        task.stream.running = running
+        return running
 
-    def _finish(self, task: Task, handler: Handler, outcome: Run, started: int) -> None:
+    def _run(self, task: Task, handler: Handler, outcome: Run) -> None:
+        running = self._begin(task, handler, outcome)
+        limit = handler.limit(task) if handler.limit else None
+        clock = self.device.clock
+        if limit is not None and outcome.duration_ns >= limit.ns:
+            running.timer = clock.after(limit.ns, task.stream.id, lambda: self._expired(running, limit))
+            return
+        running.ticket = clock.after(
+            outcome.duration_ns, task.stream.id, lambda: self._finish(running, outcome, outcome.detail)
+        )
+
+    def _launch(self, task: Task, handler: Handler, outcome: Launch) -> None:
+        running = self._begin(task, handler, outcome)
+        limit = handler.limit(task) if handler.limit else None
+        stream, clock = task.stream, self.device.clock
+        if limit is not None:
+            running.timer = clock.after(limit.ns, stream.id, lambda: self._expired(running, limit))
+        running.ticket = clock.after(outcome.launch_ns, stream.id, lambda: self._ask(running, outcome))
+
+    def _ask(self, running: Running, outcome: Launch) -> None:
+        """The launch is over: ask the pool for units."""
+        stream = running.task.stream
+        running.ticket = None
+
+        def done() -> None:
+            self._finish(running, outcome, outcome.detail + _waves(job))
+
+        job = Job(stream.id, stream.priority, outcome.demand, done)
+        running.pool, running.job = outcome.pool, job
+        outcome.pool.submit(job)
+
+    def _expired(self, running: Running, limit: Limit) -> None:
+        """The time budget of the entry at head is used up."""
+        why = running.pool.why(running.job) if running.pool and running.job else ""
+        running.task.stream.running = None
+        running.timer = None
+        self._drop(running)
+        self._fail(running.task, running.handler, _over_budget(limit, why))
+
+    def _finish(self, running: Running, outcome: Run | Launch, detail: str) -> None:
+        task, handler = running.task, running.handler
+        device, stream = self.device, task.stream
+        stream.running = None
+        if running.timer is not None:
+            device.clock.cancel(running.timer)
         try:
             outcome.finish()
         except DeviceFault as fault:
             self._fail(task, handler, fault)
             return
-        device, stream = self.device, task.stream
         if device.trace.wants(TaskDone):
             device.trace.add(
                 TaskDone(
                     **_place(task),
                     engine=handler.engine,
                     kind=handler.kind,
-                    started=started,
-                    detail=outcome.detail,
+                    started=running.since,
+                    detail=detail,
                 )
             )
-        self._retire(stream)
         if self._wr_cqe(task.sqe):
-            self._completion(task, 0, 0)
+            self.completions.post(task, 0, 0, lambda _: self._completed(stream), self._next_head(stream))
+        else:
+            self._completed(stream)
+
+    def _completed(self, stream: Stream) -> None:
+        """The entry at head leaves the ring, and the fetch buffer if it was rewritten while it ran."""
+        queue = stream.queue
+        stream.window.take(queue.head)
+        if stream.jump is not None:
+            stream.window.clear()
+        queue.head = self._next_head(stream)
+        stream.jump = None
         stream.move(Cause.COMPLETE)
-        device.clock.after(0, stream.id, lambda: self._advance(stream))
+        self.device.clock.after(0, stream.id, lambda: self._advance(stream))
 
     @staticmethod
-    def _retire(stream: Stream) -> None:
-        """The entry at head leaves the ring, and the fetch buffer if it was rewritten while it ran."""
-        stream.window.take(stream.queue.head)
-        stream.queue.head = (stream.queue.head + 1) % stream.queue.depth
+    def _next_head(stream: Stream) -> int:
+        return (stream.queue.head + 1) % stream.queue.depth if stream.jump is None else stream.jump
 
     # ---- flags -----------------------------------------------------------------------------------------------
 
@@ -219,14 +386,21 @@ class Scheduler:
         device = self.device
         self._signal_event(signal, 1, task)
         for stream_id in device.signals.set(signal):
-            stream = device.streams[stream_id]
-            waiting = stream.waiting
-            if waiting is None:
-                continue
-            self._forget_wait(stream)
-            stream.move(Cause.WAKE)
-            parked, handler = waiting
-            device.clock.after(0, stream_id, lambda t=parked, h=handler: self._start(t, h))  # type: ignore[misc]
+            self._wake(device.streams[stream_id])
+
+    def _wake(self, stream: Stream) -> None:
+        """Ask the engine of a parked entry again."""
+        waiting = stream.waiting
+        if waiting is None:
+            return
+        self._forget_wait(stream)
+        stream.move(Cause.WAKE)
+        parked, handler = waiting
+        stream.wait_timer = self.device.clock.after(0, stream.id, lambda: self._again(parked, handler))
+
+    def _again(self, task: Task, handler: Handler) -> None:
+        task.stream.wait_timer = None
+        self._start(task, handler)
 
     def clear_signal(self, signal: Signal, task: Task) -> None:
         """Clear a flag."""
@@ -246,42 +420,6 @@ class Scheduler:
                     task=task.task_id,
                 )
             )
-
-    # ---- hazards ---------------------------------------------------------------------------------------------
-
-    def _stale(self, task: Task, ring: bytes) -> DeviceFault | None:
-        """Report an entry that was rewritten after its fetch; the fault if the policy asks for one."""
-        policy = self.device.policies["stale_prefetch"]
-        if policy == "refetch":
-            return None
-        decoded = self.device.host.registry.decode(self.device.chip.family, ring)
-        old = self.device.host.registry.decode(self.device.chip.family, task.sqe).values
-        changed = [f.name for f in decoded.struct.fields if old.get(f.name) != decoded.values[f.name]]
-        runs = "this is refused" if policy == "fault" else "the fetched copy runs"
-        what = f"the entry in slot {task.slot} was rewritten after it was fetched ({', '.join(changed)}); {runs}"
-        remedy, detail = _distance(task.stream, task.slot)
-        if policy == "fault":
-            return DeviceFault(what, ts_code=codes.SQE_ERROR, error_type=8, id="hazard.stale-prefetch", remedy=remedy)
-        self.device.hazard(task, "hazard.stale-prefetch", what, remedy, **detail)
-        return None
-
-    def _silent_reuse(self, task: Task, patched: int) -> None:
-        self.device.hazard(
-            task,
-            "hazard.silent-reuse",
-            f"no update reached this entry in run {task.run}; it runs with the values patched in run {patched}",
-            "check that the update task of this operator ran before the kernel",
-            patched_in_run=patched,
-        )
-
-    def _unwritten(self, task: Task, address: int, size: int, label: str) -> None:
-        policy = self.device.policies["uninitialised_read"]
-        what = f"reads {size} bytes at {address:#x} ({label}) that nobody wrote"
-        remedy = "check which task should have written them, and that it comes first"
-        if policy == "fault":
-            raise DeviceFault(what, ts_code=0, id="hazard.uninitialised-read", remedy=remedy)
-        if policy == "hazard":
-            self.device.hazard(task, "hazard.uninitialised-read", what, remedy, address=address, size=size)
 
     # ---- faults ----------------------------------------------------------------------------------------------
 
@@ -320,90 +458,35 @@ class Scheduler:
                 )
             )
         stream.queue.enabled = False
+        stream.jump = None
+        if stream.state is State.POLLING_FLAG:
+            stream.move(Cause.WAKE)
+        status = ts_code if status is None else status
+        self.completions.post(task, fault.error_type, status, lambda r: self._stopped(stream, r), stream.queue.head)
+
+    def _stopped(self, stream: Stream, report: bytes) -> None:
         stream.move(Cause.ERROR)
-        self._completion(task, fault.error_type, ts_code if status is None else status)
+        self._leave_slot(stream)
+        self.recovery.stopped(stream, report)
 
     def end_wait(self, stream: Stream, fault: DeviceFault, status: int) -> None:
         """End the wait that `stream` is parked in with an error whose completion entry carries `status`."""
         if stream.waiting is not None:
             task, handler = stream.waiting
-            self.unpark(stream)
+            self._stop_waiting(stream)
             self._fail(task, handler, fault, status)
-
-    def _completion(self, task: Task, error_type: int, status: int) -> None:
-        device, queue = self.device, task.stream.queue
-        if device.cq.full:
-            device.cq.drain(device.cq.depth)
-        device.cq.push(
-            self._cqe.build(
-                {
-                    "phase": device.cq.phase,
-                    "error_bit": int(bool(error_type)),
-                    "sq_id": queue.stream_id & 0x7FF,
-                    "sq_head": queue.head,
-                    "stream_id": queue.stream_id & 0xFFFF,
-                    "task_id": task.task_id & 0xFFFF,
-                    "error_type": error_type,
-                    "sqe_type": task.sqe[0] & 0x3F,
-                    "sqe_index": task.slot,
-                    "sq_sw_status": status,
-                }
-            )
-        )
-        if device.trace.wants(Completion):
-            device.trace.add(
-                Completion(
-                    time=device.clock.now,
-                    run=task.run,
-                    stream=queue.stream_id,
-                    task=task.task_id,
-                    sq_head=queue.head,
-                    error_type=error_type,
-                    status=status,
-                )
-            )
 
     # ---- what is left ----------------------------------------------------------------------------------------
 
     def blocked(self, streams: list[Stream]) -> tuple[Blocked, ...]:
-        """The streams among `streams` that wait for a flag, each with where its setter is."""
-        return tuple(
-            Blocked(
-                s.id,
-                s.name,
-                s.waiting[0].slot,
-                s.waiting[0].task_id,
-                s.waiting[1].kind,
-                str(s.waits_for),
-                s.waits_since,
-                self._setter(s.waits_for),
-                s.waiting[0].origin.node,
-            )
-            for s in streams
-            if s.waiting is not None and s.waits_for is not None
-        )
+        """The streams among `streams` that cannot go on, each with why and who would have to do something."""
+        found = (stuck.blocked(self.device, stream) for stream in streams)
+        return tuple(one for one in found if one is not None)
 
     def deadlock(self, streams: list[Stream]) -> Deadlock | None:
         """The report when some of `streams` wait although nothing is queued."""
         found = self.blocked(streams)
         return Deadlock(self.device.clock.now, self.device.run, found) if found else None
-
-    def _setter(self, signal: Signal) -> str:
-        """Where the entry is that would set `signal`, in words."""
-        for stream in self.device.streams.values():
-            queue = stream.queue
-            for slot, task_id in sorted(queue.task_at.items()):
-                sqe = queue.entry(slot)
-                handler = self.device.dispatch.find(sqe)
-                if handler is None or handler.setter_of is None or handler.setter_of(sqe) != signal:
-                    continue
-                place = f"stream {stream.id} task {task_id} ({handler.kind})"
-                if slot < queue.head:
-                    return f"{place} set it before"
-                if stream.state is State.SLOT_DISABLE:
-                    return f"{place} would set it, but that stream stopped at task {queue.task_at.get(queue.head)}"
-                return f"{place} would set it, but stream {stream.id} is at task {queue.task_at.get(queue.head)}"
-        return "no entry of any stream sets it"
 
 
 def _unknown_type(sqe_type: int, chip: str) -> DeviceFault:
@@ -416,9 +499,30 @@ def _unknown_type(sqe_type: int, chip: str) -> DeviceFault:
     )
 
 
+def _over_budget(limit: Limit, why: str) -> DeviceFault:
+    return DeviceFault(
+        f"not done after its time budget of {_seconds(limit.ns)}" + (f": {why}" if why else ""),
+        ts_code=limit.ts_code,
+        error_type=4,
+        id="task.timeout",
+        remedy="the budget is the kernel credit of the entry times the chip's unit (policy kernel_credit_us)",
+    )
+
+
+def _waves(job: Job) -> str:
+    """What sharing meant for a launch, for traces; empty when all of its blocks started at once and at once."""
+    waited = (job.started_at or 0) - job.asked
+    waves = f", in {job.waves} waves" if job.waves > 1 else ""
+    return waves + (f", after {waited} ns without a core" if waited else "")
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / NS_PER_S:g} s" if ns >= NS_PER_S else f"{ns} ns"
+
+
 def _timeout(signal: Signal, limit_ns: int) -> DeviceFault:
     return DeviceFault(
-        f"waited {limit_ns // NS_PER_S} s for {signal}",
+        f"waited {_seconds(limit_ns)} for {signal}",
         ts_code=codes.TASK_TIMEOUT,
         error_type=4,
         id="wait.timeout",
@@ -437,17 +541,3 @@ def _place(task: Task) -> dict[str, Any]:
         "node": task.origin.node,
         "model_task": task.origin.model_task,
     }
-
-
-def _distance(stream: Stream, slot: int) -> tuple[str, dict[str, int]]:
-    """How far `slot` lies past the wait at which the stream was held, what is missing, and both as numbers."""
-    depth = stream.window.depth
-    if stream.last_wait is None or stream.last_wait >= slot:
-        return "rewrite the entry before it is fetched", {"slot": slot, "prefetch_depth": depth}
-    distance = slot - stream.last_wait
-    missing = depth + 1 - distance
-    remedy = (
-        f"it lies {distance} entries past the wait in slot {stream.last_wait}, within the prefetch depth {depth}: put "
-        f"{missing} more NOP{'s' * (missing != 1)} in between (policy nop_count)"
-    )
-    return remedy, {"slot": slot, "prefetch_depth": depth, "distance": distance, "missing": missing}

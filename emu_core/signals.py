@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MEMORY = "memory"
+"""Kind of the flags that stand for a value at an address; the address is their id."""
+
 
 @dataclass(frozen=True, order=True)
 class Signal:
@@ -21,7 +24,7 @@ class Signal:
     id: int
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
+        return f"{self.kind} {self.id:#x}" if self.kind == MEMORY else f"{self.kind} {self.id}"
 
 
 class SignalTable:

@@ -92,7 +92,7 @@ class Registry:
             raise FormatError(
                 f"family {family} has no struct {name!r}",
                 id="format.unknown-struct",
-                remedy=f"known: {', '.join(self.names(family))}",
+                remedy=_names_near(name, self.names(family)),
             )
         return found
 
@@ -196,6 +196,15 @@ class Registry:
         if found is None:
             found = self._rules[family, size] = Rules(self._members(family).values(), size)
         return found
+
+
+def _names_near(name: str, known: tuple[str, ...]) -> str:
+    """A remedy for a mistyped name: the names near to it in any case of letters, else all."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for an error only
+
+    lower = {each.lower(): each for each in known}
+    close = [lower[each] for each in get_close_matches(name.lower(), lower, 3, 0.6)]
+    return f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
 
 
 def _add(table: dict[str, CStruct], struct: CStruct) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "demo": "Run the main job on built-in data and explain what happened.",
     "compile": "Compile a graph into a task blob.",
+    "check": "Say before a run whether a program fits a chip and is well formed.",
     "run": "Compile if needed, load, and execute on input arrays.",
     "op": "Run one operator on the arrays of an npz.",
     "dump": "Show a task blob, SQEs or completion entries, field by field.",

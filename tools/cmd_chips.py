@@ -41,7 +41,7 @@ def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
         _full(chosen[0])
     else:
         _list(chosen)
-        click.echo("\nprefetch: NOPs before a kernel by the seed / by the platform file")
+        click.echo("\nprefetch: NOPs before a kernel by the seed / by the platform file, - where it has none")
         click.echo("sqemu chips NAME shows every figure and where it is from")
 
 
@@ -71,7 +71,7 @@ def _row(chip: Chip) -> tuple[object, ...]:
         f"{chip.core_num_aic} fused" if chip.fused_cores else chip.core_num_aic,
         chip.core_num_aiv,
         chip.ub_bytes // 1024,
-        f"{chip.prefetch_num} / {chip.platform_prefetch_num}",
+        f"{chip.prefetch_num} / {'-' if 'platform_prefetch_num' in chip.absent else chip.platform_prefetch_num}",
         chip.usable_tasks,
         chip.max_streams,
         chip.max_events,

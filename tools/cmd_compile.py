@@ -75,7 +75,10 @@ def _report(compiled: Compiled, output: str, size: int, *, explain: bool, as_jso
             for node, made_by, text in compiled.decisions:
                 json_line({"node": node, "pass": made_by, "text": text})
         return
-    counts = ", ".join(f"{n} {what}" for what, n in _counts(blob).items() if isinstance(n, int))
+    counts = ", ".join(
+        f"{n} {what.removesuffix('s') if n == 1 else what}" for what, n in _counts(blob).items() if type(n) is int
+    )
+    counts += ", host scheduled" if blob.unknown_shape else ""
     click.echo(f"{output}: {size} bytes for {blob.chip}: {counts}")
     if explain:
         table("decisions", ("node", "pass", "what"), [(n or "(graph)", p, t) for n, p, t in compiled.decisions])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tools.show import lines, safe
+from tools.show import cells, lines, rows_as_text, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +31,34 @@ def stacked_lines(entries: Iterable[tuple[str, Sequence[str]]], limit: int) -> I
         yield click.style(safe(name), bold=True)
         for paragraph in paragraphs:
             yield from wrapped(paragraph, limit, first=_INDENT, others=_INDENT)
+
+
+def folded(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), limit: int | None = None
+) -> Iterator[str]:
+    """The lines of a table; columns that `limit` has no room for stand below their row with their name, wrapped."""
+    whole = list(rows_as_text(columns, rows, right=right))
+    if limit is None or max(map(cells, whole)) <= limit:
+        yield from whole
+        return
+    kept = max(_fitting(columns, rows, limit), 1)
+    head, rule, *firsts = rows_as_text(columns[:kept], [row[:kept] for row in rows], right=right, limit=limit)
+    yield from (head, rule)
+    for line, row in zip(firsts, rows, strict=True):
+        yield line
+        for name, cell in zip(columns[kept:], row[kept:], strict=True):
+            if str(cell):
+                yield from wrapped(f"{name}: {cell}", limit, first=_INDENT * 2, others=_INDENT * 3)
+
+
+def _fitting(columns: Sequence[str], rows: Sequence[Sequence[object]], limit: int) -> int:
+    """How many leading columns fit `limit`."""
+    used = 0
+    for k, name in enumerate(columns):
+        used += 2 + max(cells(name), *(cells(safe(str(row[k]))) for row in rows))
+        if used > limit:
+            return k
+    return len(columns)
 
 
 def figures(pairs: Iterable[Pair]) -> str:

@@ -1,20 +1,33 @@
-"""Chips as data: one module per product family, a source for each figure."""
+"""Chips as data: one table per product family, a source for each figure, and what a chip refuses to load."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from emu_core.hookspecs import hookimpl
-from emu_plugins.chips.ascend310p import ASCEND310P3
-from emu_plugins.chips.ascend910b import ASCEND910B3
+from emu_plugins.chips import ascend310p, ascend910b, ascend950
+from emu_plugins.chips.edu import EDU_LARGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from emu_core.chips import Chip
+    from emu_core.device import Device
+    from formats.blob import Blob
+
+CHIPS = (*sorted((*ascend310p.CHIPS, *ascend910b.CHIPS, *ascend950.CHIPS), key=lambda chip: chip.name), EDU_LARGE)
+"""The built-in chips by name; those that are no product come last."""
 
 
 @hookimpl
 def sqemu_chips() -> Iterable[Chip]:
     """The built-in chips."""
-    return (ASCEND310P3, ASCEND910B3)
+    return CHIPS
+
+
+@hookimpl
+def sqemu_load(device: Device, blob: Blob) -> None:
+    """Nothing, so that a loader goes on; an error when `blob` cannot be loaded into a chip of this kind."""
+    from emu_plugins.chips.refusals import refuse  # noqa: PLC0415 - numpy stays off the import path of the plugin
+
+    refuse(device, blob)

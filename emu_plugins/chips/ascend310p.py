@@ -6,13 +6,11 @@ bodies and 12-byte completion entries are not modelled.
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from dataclasses import replace
+from typing import NamedTuple
 
 from emu_core.chips import Chip
-from emu_plugins.chips.sources import API_LIMIT, COMMON, PLATFORM_FILE, RUNTIME_TABLE, SEED
-
-KIB = 1024
-MIB = 1024 * KIB
+from emu_plugins.chips.sources import KIB, MIB, PLATFORM_FILE, RUNTIME_TABLE, SEED, sources
 
 ASCEND310P3 = Chip(
     name="ascend310p3",
@@ -24,6 +22,7 @@ ASCEND310P3 = Chip(
     core_num_aiv=8,
     tiling_cores=8,
     fused_cores=True,
+    vector_cores=7,
     ai_cpus=7,
     ub_bytes=256 * KIB,
     l1_bytes=MIB,
@@ -47,17 +46,44 @@ ASCEND310P3 = Chip(
     max_notifies=1024,
     persistent_tasks=32760,
     cqe_bytes=12,
-    sources=MappingProxyType(
-        {
-            **COMMON,
-            "core_num": PLATFORM_FILE,
-            "core_num_aic": PLATFORM_FILE,
-            "core_num_aiv": "8 fused AI Cores answer the vector core query (reference/cgdr.md 3.2)",
-            "tiling_cores": "fused AI Cores (reference/cgdr.md 3.2)",
-            "prefetch_num": f"{SEED}; the platform file says 10",
-            "max_streams": RUNTIME_TABLE,
-            "max_events": API_LIMIT,
-            "max_notifies": API_LIMIT,
-        }
+    sources=sources(
+        core_num_aiv="8 fused AI Cores answer the vector core query (reference/cgdr.md 3.2)",
+        tiling_cores="fused AI Cores, 8 on every 310P (reference/cgdr.md 3.2)",
+        vector_cores=f"{PLATFORM_FILE}; tiling does not use them",
+        prefetch_num=f"{SEED}; the platform file says 10",
+        max_streams=f"{RUNTIME_TABLE}; the user API's text says 1024",
     ),
 )
+
+
+class _Row(NamedTuple):
+    """What differs from the 310P3."""
+
+    name: str
+    ai_cores: int
+    vector_cores: int
+    ai_cpus: int
+    cube_mhz: int
+
+
+_OTHERS = (
+    _Row("ascend310p1", 10, 8, 8, 1060),
+    _Row("ascend310p5", 8, 7, 8, 800),
+    _Row("ascend310p7", 8, 7, 8, 550),
+)
+
+
+def _chip(row: _Row) -> Chip:
+    return replace(
+        ASCEND310P3,
+        name=row.name,
+        core_num=row.ai_cores,
+        core_num_aic=row.ai_cores,
+        vector_cores=row.vector_cores,
+        ai_cpus=row.ai_cpus,
+        cube_mhz=row.cube_mhz,
+    )
+
+
+CHIPS = (ASCEND310P3, *map(_chip, _OTHERS))
+"""310P1, 310P3, 310P5, 310P7."""

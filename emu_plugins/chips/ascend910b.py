@@ -1,15 +1,15 @@
-"""Atlas A2 series: 910B. Separate cube and vector cores; STARS v1 scheduler."""
+"""Atlas A2 and A3 series: 910B and 910_93. Separate cube and vector cores; STARS v1 scheduler.
+
+One table for both: they share architecture, core sizes and scheduler, and differ in cores, clock, cache and memory.
+"""
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from dataclasses import replace
+from typing import NamedTuple
 
-from emu_core.chips import Chip
-from emu_plugins.chips.sources import API_LIMIT, COMMON, PLATFORM_FILE
-
-KIB = 1024
-MIB = 1024 * KIB
-GIB = 1024 * MIB
+from emu_core.chips import ABSENT, Chip
+from emu_plugins.chips.sources import GIB, KIB, MIB, NO_PREFETCH_KEY, PLATFORM_FILE, sources
 
 ASCEND910B3 = Chip(
     name="ascend910b3",
@@ -44,16 +44,58 @@ ASCEND910B3 = Chip(
     max_notifies=8192,
     persistent_tasks=60000,
     cqe_bytes=16,
-    sources=MappingProxyType(
-        {
-            **COMMON,
-            "core_num": PLATFORM_FILE,
-            "core_num_aic": PLATFORM_FILE,
-            "core_num_aiv": PLATFORM_FILE,
-            "tiling_cores": "what the vector core query answers (reference/cgdr.md 3.2)",
-            "max_streams": API_LIMIT,
-            "max_events": API_LIMIT,
-            "max_notifies": API_LIMIT,
-        }
-    ),
+    sources=sources(),
 )
+_NO_MEMORY = f"{ABSENT}the field of the platform file is empty; 64 GiB as on the 910B2 is our choice"
+
+
+class _Row(NamedTuple):
+    """What differs from the 910B3; vector cores are twice the cube cores."""
+
+    name: str
+    product: str
+    cube_cores: int
+    cube_mhz: int
+    l2_mib: int
+    memory_gib: int | None
+    prefetch_key: bool = True
+
+
+_OTHERS = (
+    _Row("ascend910b1", "A2", 24, 1850, 192, 64),
+    _Row("ascend910b2", "A2", 24, 1800, 192, 64),
+    _Row("ascend910b2c", "A2", 24, 1800, 192, None),
+    _Row("ascend910b4", "A2", 20, 1500, 96, 32),
+    _Row("ascend910b4-1", "A2", 20, 1500, 168, 32, prefetch_key=False),
+    _Row("ascend910_9391", "A3", 24, 1850, 192, 64),
+    _Row("ascend910_9392", "A3", 24, 1850, 192, 64),
+    _Row("ascend910_9381", "A3", 24, 1800, 192, 64),
+    _Row("ascend910_9382", "A3", 24, 1800, 192, 64),
+    _Row("ascend910_9372", "A3", 20, 1800, 192, 64),
+    _Row("ascend910_9362", "A3", 20, 1500, 168, 64, prefetch_key=False),
+    _Row("ascend910_9363", "A3", 20, 1500, 168, 64, prefetch_key=False),
+)
+
+
+def _chip(row: _Row) -> Chip:
+    return replace(
+        ASCEND910B3,
+        name=row.name,
+        product=row.product,
+        core_num=row.cube_cores,
+        core_num_aic=row.cube_cores,
+        core_num_aiv=2 * row.cube_cores,
+        tiling_cores=2 * row.cube_cores,
+        cube_mhz=row.cube_mhz,
+        l2_bytes=row.l2_mib * MIB,
+        memory_bytes=(row.memory_gib or 64) * GIB,
+        platform_prefetch_num=8 if row.prefetch_key else 0,
+        sources=sources(
+            memory_bytes=_NO_MEMORY if row.memory_gib is None else PLATFORM_FILE,
+            platform_prefetch_num=PLATFORM_FILE if row.prefetch_key else NO_PREFETCH_KEY,
+        ),
+    )
+
+
+CHIPS = (ASCEND910B3, *map(_chip, _OTHERS))
+"""910B1 to 910B4-1 (A2) and 910_9362 to 910_9392 (A3)."""

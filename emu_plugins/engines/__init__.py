@@ -4,12 +4,14 @@
 |---|---|---|
 | `ai_core` | 0 | kernel |
 | `ai_cpu` | 1 | AI CPU kernel |
+| `host_callback` | 1 | host function callback (topic 26) |
 | `event` | 4, 5 | event record, event wait |
 | `notify` | 6, 7 | notify record, notify wait |
 | `write_value` | 8 | event reset, plain write |
-| `place_holder` | 3 | NOP (103); every other task type completes and is traced |
+| `sdma` | 11 | copies within device memory |
+| `place_holder` | 3 | NOP (103), copies (90), commands (104); every other task type completes and is traced |
 | `task_update` | 3 | model task update (101) |
-| `condition` | 20 | model execute (sub type 1) |
+| `condition` | 20 | model execute, stream switch and active, labels, memory wait |
 """
 
 from __future__ import annotations
@@ -56,12 +58,37 @@ POLICIES = (
         ("hazard", "fault", "ignore"),
         "a model task update comes after its target started",
     ),
+    PolicySpec(
+        "schem_batch_overflow",
+        Scope.DEVICE,
+        "never_start",
+        ("never_start", "error"),
+        "a batch kernel has more blocks than the chip has cores: it never starts and its time runs out, or an error",
+    ),
+    PolicySpec(
+        "kernel_credit_us",
+        Scope.DEVICE,
+        "chip",
+        ("chip",),
+        "microseconds of one unit of kernel credit, the time budget of a task: the chip's figure, or a number",
+        True,
+        1 << 40,
+    ),
+    PolicySpec(
+        "condition_steps",
+        Scope.DEVICE,
+        "100000",
+        (),
+        "condition instructions a stream may execute from one activation to the next before it counts as a loop",
+        True,
+        100_000_000,
+    ),
 )
 
 
 @hookimpl
 def sqemu_policies() -> Iterable[PolicySpec]:
-    """Policies of the task update."""
+    """Policies of the task update, of block scheduling, of time budgets and of conditions."""
     return POLICIES
 
 
@@ -75,11 +102,15 @@ def sqemu_engines(*, device: Device) -> Iterable[Handler]:
         aicpu,
         conditions,
         events,
+        host_callback,
         notifies,
         place_holders,
+        sdma,
         task_update,
         write_value,
     )
 
-    parts = (ai_core, aicpu, conditions, events, notifies, place_holders, task_update, write_value)
+    parts = (
+        ai_core, aicpu, conditions, events, host_callback, notifies, place_holders, sdma, task_update, write_value,
+    )  # fmt: skip
     return [handler for part in parts for handler in part.handlers(device)]

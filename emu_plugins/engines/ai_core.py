@@ -7,18 +7,24 @@ The entry and device memory are all it looks at (`sqe_formats.md` 4.1):
 | SQE `block_dim` | number of blocks; 0xFFFF is the placeholder of a task update that has not come |
 | SQE `pc_addr` | address of a 64-byte kernel descriptor: kernel id, tiling key, core type |
 | SQE `param_addr` | argument block: one 64-bit word per argument |
+| SQE `schem` | 0: blocks start one by one as cores become free; 1: all at once, or not yet |
 | the kernel | found by the descriptor's id among the registered ones |
+
+Each block takes its share of the launch's time on one core, so more blocks than cores run in waves
+(`emu_core.cores`). A batch of more blocks than the chip has cores never starts (policy `schem_batch_overflow`).
 """
 
 from __future__ import annotations
 
-import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from emu_core import codes
-from emu_core.engines import Effect, Handler, Outcome, Run
+from emu_core.cores import Demand, units_of
+from emu_core.engines import Effect, Handler, Launch, Limit, Outcome
 from emu_core.errors import DeviceFault, PluginError, SqemuError
-from emu_core.kernels import CoreType, KernelLaunch
+from emu_core.kernels import KernelLaunch
+from emu_plugins.engines import credits as budget
 from formats.runtime import KERNEL_MAGIC
 
 if TYPE_CHECKING:
@@ -35,7 +41,9 @@ TYPE = 0
 PLACEHOLDER = 0xFFFF
 DESCRIPTOR_BYTES = 64
 
+AI_VECTOR = 1
 FFTS_PLUS = 4
+BATCH = 1
 
 
 class AiCore:
@@ -61,10 +69,30 @@ class AiCore:
             task.device.chip,
             task.device.policies,
         )
-        duration = task.device.chip.latencies.ai_core_launch_ns + _guarded(spec, lambda: self._duration(spec, launch))
+        demand = _guarded(spec, lambda: _demand(spec, launch, batch=task.field("AicoreKernelSqe", "schem") == BATCH))
+        self._check_batch(task, demand)
         detail = f"{spec.name} key {key} block dim {block_dim}"
         facts: dict[str, int | str] = {"kernel": spec.name, "tiling_key": key, "block_dim": block_dim}
-        return Run(duration, lambda: _guarded(spec, lambda: spec.run(launch)), detail, facts)
+        return Launch(
+            task.device.chip.latencies.ai_core_launch_ns,
+            task.device.cores,
+            demand,
+            lambda: _guarded(spec, lambda: spec.run(launch)),
+            detail,
+            facts,
+        )
+
+    @staticmethod
+    def _check_batch(task: Task, demand: Demand) -> None:
+        device = task.device
+        if not demand.batch or device.cores.ever_fits(demand) or device.policies["schem_batch_overflow"] != "error":
+            return
+        raise _fault(
+            f"a batch of {demand.blocks} blocks can never start: the chip has {device.cores.capacity}",
+            "kernel.batch-overflow",
+            codes.SQE_ERROR,
+            8,
+        )
 
     def _resolve(self, task: Task, pc: int) -> tuple[KernelSpec, int]:
         found = task.device.memory.find(pc)
@@ -79,13 +107,21 @@ class AiCore:
             raise _fault(f"kernel {spec.name} has no binary for {task.device.chip.product}", "kernel.product")
         return spec, entry["tiling_key"]
 
-    @staticmethod
-    def _duration(spec: KernelSpec, launch: KernelLaunch) -> int:
-        cost = spec.cost(launch)
-        chip = launch.chip
-        limit = chip.core_num_aiv if spec.core_type is CoreType.AIV else chip.core_num_aic
-        cores = min(launch.block_dim, limit)
-        return math.ceil(max(cost.flops / chip.peak_flops_per_ns(cores), cost.bytes / chip.bandwidth_per_ns(cores)))
+
+def _demand(spec: KernelSpec, launch: KernelLaunch, *, batch: bool) -> Demand:
+    """Cores per block, and the time of one block on one core: its share of the slower of arithmetic and memory."""
+    cost, chip = spec.cost(launch), launch.chip
+    cycles = max(
+        Fraction(cost.flops) / chip.cube_flops_per_cycle,
+        Fraction(cost.bytes) / chip.ddr_bytes_per_cycle,
+    )
+    share = cycles * 1000 / chip.cube_mhz / launch.block_dim
+    return Demand(units_of(spec.core_type, chip), launch.block_dim, share, batch, spec.sync_all)
+
+
+def _limit(task: Task) -> Limit | None:
+    vector = task.field("AicoreKernelSqe", "ffts_type") == AI_VECTOR
+    return budget.limit(task, codes.VECTOR_TIMEOUT if vector else codes.AICORE_TIMEOUT)
 
 
 def _guarded(spec: KernelSpec, call: Callable[[], T]) -> T:
@@ -123,5 +159,13 @@ def handlers(device: Device) -> Iterable[Handler]:
     """The handler of SQE type 0."""
     engine = AiCore(device)
     return (
-        Handler("ai_core", "kernel", TYPE, engine.start, effect=Effect.RESOURCE, exception_code=codes.AICORE_EXCEPTION),
+        Handler(
+            "ai_core",
+            "kernel",
+            TYPE,
+            engine.start,
+            effect=Effect.RESOURCE,
+            exception_code=codes.AICORE_EXCEPTION,
+            limit=_limit,
+        ),
     )

@@ -1,16 +1,22 @@
-"""AI CPU engine: calls a function found by library *and* name, with its argument block (`sqe_formats.md` 4.3)."""
+"""AI CPU engine: calls a function found by library *and* name, with its argument block (`sqe_formats.md` 4.3).
+
+A function occupies one of the chip's AI CPU threads for its own time; when all are taken it waits for one.
+"""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from posixpath import basename
 from typing import TYPE_CHECKING
 
 from emu_core import codes
-from emu_core.engines import Effect, Handler, Outcome, Run
+from emu_core.cores import Demand
+from emu_core.engines import Effect, Handler, Launch, Limit, Outcome
 from emu_core.errors import DeviceFault, PluginError, SqemuError
 from emu_core.journal import Writer
 from emu_core.kernels import AicpuLaunch
+from emu_plugins.engines import credits as budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -45,8 +51,14 @@ class AiCpu:
         launch = AicpuLaunch(
             task.memory, task.field("AicpuKernelSqe", "param_addr"), poke, device.chip, device.policies
         )
-        duration = device.chip.latencies.aicpu_launch_ns + _guarded(spec, lambda: spec.time_ns(launch))
-        return Run(duration, lambda: _guarded(spec, lambda: spec.run(launch)), function)
+        demand = Demand({"AI CPU thread": 1}, 1, Fraction(_guarded(spec, lambda: spec.time_ns(launch))))
+        return Launch(
+            device.chip.latencies.aicpu_launch_ns,
+            device.ai_cpus,
+            demand,
+            lambda: _guarded(spec, lambda: spec.run(launch)),
+            function,
+        )
 
     def _find(self, library: str, function: str) -> AicpuKernelSpec:
         for spec in self._kernels:
@@ -74,7 +86,21 @@ def _guarded(spec: AicpuKernelSpec, call: Callable[[], T]) -> T:
         ) from error
 
 
+def _limit(task: Task) -> Limit | None:
+    return budget.limit(task, codes.AICPU_TIMEOUT)
+
+
 def handlers(device: Device) -> Iterable[Handler]:
     """The handler of SQE type 1."""
     engine = AiCpu(device)
-    return (Handler("ai_cpu", "aicpu", TYPE, engine.start, effect=Effect.MEMORY, exception_code=codes.AICPU_EXCEPTION),)
+    return (
+        Handler(
+            "ai_cpu",
+            "aicpu",
+            TYPE,
+            engine.start,
+            effect=Effect.MEMORY,
+            exception_code=codes.AICPU_EXCEPTION,
+            limit=_limit,
+        ),
+    )

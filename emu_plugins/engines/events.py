@@ -1,4 +1,7 @@
-"""Event engine: record sets an event, wait passes when it is set and leaves it set (`device_semantics.md` 3.1)."""
+"""Event engine: record sets an event, wait passes when it is set and leaves it set (`device_semantics.md` 3.1).
+
+A wait has a field of its own for the seconds it waits at most; 0 is for ever.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from emu_core.engines import Task
 
 RECORD, WAIT = 4, 5
+NS_PER_S = 1_000_000_000
 
 
 def event(event_id: int) -> Signal:
@@ -30,7 +34,7 @@ def _record(task: Task) -> Outcome:
 def _wait(task: Task) -> Outcome:
     signal = event(task.field("EventWaitSqe", "event_id"))
     if not task.device.signals.is_set(signal):
-        return Wait(signal)
+        return Wait(signal, limit_ns=task.field("EventWaitSqe", "timeout") * NS_PER_S)
     return Run(0, detail=f"event {signal.id}")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from emu_core.engines import Handler, Outcome, Run, Wait
 from emu_core.signals import Signal
+from emu_plugins.engines.events import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +33,7 @@ def _record(task: Task) -> Outcome:
 def _wait(task: Task) -> Outcome:
     signal = notify(task.field("NotifyWaitSqe", "notify_id"))
     if not task.device.signals.is_set(signal):
-        return Wait(signal)
+        return Wait(signal, limit_ns=task.field("NotifyWaitSqe", "timeout") * NS_PER_S)
     task.device.scheduler.clear_signal(signal, task)
     return Run(0, detail=f"notify {signal.id}")
 

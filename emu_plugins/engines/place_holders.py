@@ -1,14 +1,25 @@
-"""Place holders: NOP, and every task type without an engine of its own.
+"""Place holders: NOP, and every task type without an engine of its own (`reference/sqe_formats.md` 4.8).
 
-A NOP (task type 103) has pre-P 0, so the scheduler passes over it. Other task types are known by number only: they
-complete after the same time and are traced with their number.
+| task type | with pre-P, which makes the firmware look at it |
+|---|---|
+| 90 | the task scheduler CPU copies memory, on chips without SDMA |
+| 104 command 0 | stream clear: the target's queue is emptied, whatever it does |
+| 104 command 1 | notify reset |
+| any other, and all without pre-P | nothing happens: it completes after the time of a NOP and is traced by name |
+
+A NOP (task type 103) has pre-P 0, so the scheduler passes over it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from emu_core import codes
 from emu_core.engines import Effect, Handler, Outcome, Run
+from emu_core.errors import DeviceFault
+from emu_plugins.engines.notifies import notify
+from emu_plugins.engines.sdma import copy, copy_ns
+from formats.enums import TASK_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +28,8 @@ if TYPE_CHECKING:
     from emu_core.engines import Task
 
 TYPE = 3
-NOP = 103
+NOP, COPY, COMMON_COMMAND = 103, 90, 104
+STREAM_CLEAR, NOTIFY_RESET = 0, 1
 SELECT = ("PhSqe", "task_type")
 
 
@@ -26,12 +38,48 @@ def _nop(task: Task) -> Outcome:
 
 
 def _other(task: Task) -> Outcome:
-    return Run(task.device.chip.latencies.nop_ns, detail=f"task type {task.field('PhSqe', 'task_type')}")
+    number = task.field("PhSqe", "task_type")
+    name = f" ({TASK_TYPES[number]})" if number in TASK_TYPES else ""
+    return Run(task.device.chip.latencies.nop_ns, detail=f"task type {number}{name}")
+
+
+def _copy(task: Task) -> Outcome:
+    if not task.field("PhSqe", "pre_p"):
+        return _other(task)
+    source, target = (task.field("PhMemcpyAsyncWithoutSdmaSqe", name) for name in ("src", "dest"))
+    size = task.field("PhMemcpyAsyncWithoutSdmaSqe", "size")
+    return Run(copy_ns(task, size), lambda: copy(task, source, target, size), f"{size} bytes to {target:#x}")
+
+
+def _common(task: Task) -> Outcome:
+    command = task.field("PhCommonCmdSqe", "cmd_type")
+    duration = task.device.chip.latencies.nop_ns
+    if task.field("PhSqe", "pre_p") and command == NOTIFY_RESET:
+        signal = notify(task.field("PhCommonCmdSqe", "notify_id"))
+        return Run(duration, lambda: task.device.scheduler.clear_signal(signal, task), f"reset notify {signal.id}")
+    if task.field("PhSqe", "pre_p") and command == STREAM_CLEAR:
+        target = task.field("PhCommonCmdSqe", "target_stream_id")
+        return Run(duration, lambda: _clear(task, target), f"clear stream {target}")
+    return _other(task)
+
+
+def _clear(task: Task, target: int) -> None:
+    stream = task.device.streams.get(target)
+    if stream is None or stream is task.stream:
+        raise DeviceFault(
+            f"stream {target} cannot be cleared: it does not exist, or is the one that executes this",
+            ts_code=codes.ILLEGAL_PARAM,
+            error_type=32,
+            id="stream.clear",
+        )
+    task.device.scheduler.halt(stream)
 
 
 def handlers(_device: Device) -> Iterable[Handler]:
     """Handlers of SQE type 3, task update excepted."""
     return (
         Handler("place_holder", "nop", TYPE, _nop, select=NOP, select_field=SELECT, effect=Effect.LOCAL),
+        Handler("place_holder", "ts_copy", TYPE, _copy, select=COPY, select_field=SELECT, effect=Effect.MEMORY),
+        Handler("place_holder", "common_command", TYPE, _common, select=COMMON_COMMAND, select_field=SELECT),
         Handler("place_holder", "place_holder", TYPE, _other, effect=Effect.LOCAL),
     )

@@ -6,6 +6,8 @@ The literal device knows the rules of the reference and nothing of the product: 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from construct import Int8ul, Int16ul, Int32ul, Int64ul, Padding, Struct
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -31,6 +33,9 @@ KERNEL, HOLDER, RECORD, WAIT, WRITE = 0, 3, 4, 5, 8
 NOP, PATCH = 103, 101
 TS_BASE = 0x1240_0000_0000
 TIMES = {KERNEL: 3000, RECORD: 500, WAIT: 0, WRITE: 100}
+CORES, BLOCK_NS = 8, 1000
+# 910B3: 1.8 GHz and 32 bytes per cycle and core are 57.6 bytes per nanosecond.
+BLOCK_BYTES = 57_600
 HOLDER_TIMES = {NOP: 100, PATCH: 2000}
 
 
@@ -49,12 +54,14 @@ class LiteralDevice:
         self.depth = depth
         self.flags = set()
         self.now = 0
+        self.free = CORES
 
     def run(self, order):
         """Activate the streams in `order`; step until nothing is left. Returns whether every entry retired."""
         count = len(self.rings)
         self.executed, self.ended, self.agenda, self.steps = {}, {}, [], 0
         self.head, self.fetched, self.parked = [0] * count, [None] * count, {}
+        self.line, self.busy = [], [0] * count
         for stream in order:
             self.fetched[stream] = {}
             self.fetch(stream)
@@ -91,7 +98,32 @@ class LiteralDevice:
             self.parked.setdefault(EVENT.parse(sqe).event, []).append(stream)
             return
         time = HOLDER_TIMES[header.blocks] if header.kind == HOLDER else TIMES[header.kind]
-        self.plan(time, stream, self.finish)
+        self.plan(time, stream, self.ask if header.kind == KERNEL else self.finish)
+
+    def ask(self, stream):
+        """The kernel is launched: its blocks stand in line for cores, one by one or (schem 1) all or none."""
+        sqe = self.executed[stream, self.head[stream]]
+        self.line.append([stream, HEADER.parse(sqe).blocks, sqe[15] & 3 == 1])
+        self.serve()
+
+    def serve(self):
+        """Give free cores to the line, in its order; a batch that does not fit is passed."""
+        for place in self.line:
+            stream, blocks, batch = place
+            while place[1] and self.free and not (batch and place[1] == blocks and self.free < blocks):
+                place[1] -= 1
+                self.free -= 1
+                self.busy[stream] += 1
+                self.plan(BLOCK_NS, stream, self.block)
+        self.line = [place for place in self.line if place[1]]
+
+    def block(self, stream):
+        """One block ends."""
+        self.free += 1
+        self.busy[stream] -= 1
+        self.serve()
+        if not self.busy[stream] and all(place[0] != stream for place in self.line):
+            self.finish(stream)
 
     def finish(self, stream):
         """Do what the entry does, and retire it."""
@@ -123,7 +155,11 @@ class LiteralDevice:
         self.rings[update.stream][update.task] = old[:2] + blocks + old[4:32] + pc.to_bytes(6, "little") + old[38:]
 
 
-KERNELS = (KernelSpec("Idle", CoreType.AIV, (0, 1, 2), lambda _: None, lambda _: Cost()),)
+def _cost(launch):
+    return Cost(bytes=BLOCK_BYTES * launch.block_dim)
+
+
+KERNELS = (KernelSpec("Idle", CoreType.AIV, (0, 1, 2), lambda _: None, _cost),)
 
 
 class _Plugin:
@@ -141,7 +177,7 @@ ENTRY = st.one_of(
     st.tuples(st.just("record"), EVENTS),
     st.tuples(st.just("wait"), EVENTS),
     st.tuples(st.just("reset"), EVENTS),
-    st.tuples(st.just("kernel"), st.integers(1, 8)),
+    st.tuples(st.just("kernel"), st.integers(1, 8), st.integers(0, 1)),
     UPDATES,
 )
 SOME = st.lists(ENTRY, max_size=4)
@@ -150,7 +186,7 @@ SOME = st.lists(ENTRY, max_size=4)
 @st.composite
 def _sinks(draw):
     """A main stream that waits for the other one, which patches it; other entries anywhere between."""
-    main = [("wait", 0), *draw(SOME), ("kernel", draw(st.integers(1, 8))), *draw(SOME)]
+    main = [("wait", 0), *draw(SOME), ("kernel", draw(st.integers(1, 8)), draw(st.integers(0, 1))), *draw(SOME)]
     attached = [*draw(SOME), draw(UPDATES), *draw(st.lists(UPDATES, max_size=2)), ("record", 0), *draw(SOME)]
     return (main, attached) if draw(st.booleans()) else (attached, main)
 
@@ -163,7 +199,8 @@ class _Built:
 
     def __init__(self, program, depth):
         policies = {"prefetch_depth": str(depth), "update_after_consume": "ignore"}
-        self.device = Device("ascend910b3", policies, HOST, record_rings=True)
+        chip = replace(HOST.chip("ascend910b3"), core_num_aiv=CORES)
+        self.device = Device(chip, policies, HOST, record_rings=True)
         self.build = SqeBuilder(HOST.registry, "v100")
         self.streams = [self.device.create_stream(name, bound=True) for name in ("a", "b")]
         for stream in self.streams:
@@ -204,7 +241,13 @@ class _Built:
             sqe = self.build.nop(place)
         elif kind == "kernel":
             sqe = self.build.kernel(
-                place, core_type=CoreType.AIV, block_dim=values[0], schem=0, pc=self.entries[0], args=64, stack=0
+                place,
+                core_type=CoreType.AIV,
+                block_dim=values[0],
+                schem=values[1],
+                pc=self.entries[0],
+                args=64,
+                stack=0,
             )
         elif kind == "update":
             target, key, blocks = values
@@ -253,11 +296,26 @@ def test_any_two_stream_program_runs_as_on_the_literal_device(program, depth, or
 def test_both_devices_show_the_edge_of_the_window():
     """Wait, reset, N NOPs, kernel at depth 8: the patch arrives for N = 7 and is missed for N = 6."""
     for nops, blocks in ((6, 1), (7, 5)):
-        main = [("wait", 0), ("reset", 0), *[("nop",)] * nops, ("kernel", 1)]
+        main = [("wait", 0), ("reset", 0), *[("nop",)] * nops, ("kernel", 1, 0)]
         built = _Built((main, [("update", 0, 2, 5), ("record", 0)]), 8)
         literal = LiteralDevice([s.queue.contents() for s in built.streams], built.device.memory.read, 8)
         executed, ended, _ = built.run([0, 1])
         assert literal.run([0, 1])
         assert (executed, ended) == (literal.executed, literal.ended)
         assert HEADER.parse(literal.executed[0, nops + 2]).blocks == blocks
-        assert literal.ended[0, nops + 2] == 2000 + 500 + 0 + 100 + 100 * nops + 3000
+        assert literal.ended[0, nops + 2] == 2000 + 500 + 0 + 100 + 100 * nops + 3000 + BLOCK_NS
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.lists(st.tuples(st.just("kernel"), st.integers(1, 8), st.integers(0, 1)), max_size=4), min_size=2,
+             max_size=2)
+)  # fmt: skip
+def test_kernels_of_two_streams_share_the_cores_as_on_the_literal_device(program):
+    """Normal and batch launches of 1 to 8 blocks on 8 cores end at the same times."""
+    built = _Built(program, 8)
+    literal = LiteralDevice([s.queue.contents() for s in built.streams], built.device.memory.read, 8)
+    _, ended, done = built.run([0, 1])
+    assert literal.run([0, 1])
+    assert done
+    assert ended == literal.ended

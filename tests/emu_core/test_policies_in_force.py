@@ -81,6 +81,9 @@ def test_core_policies_are_of_device_scope_and_allow_their_default():
         "uninitialised_read": "hazard",
         "reexecute_keeps_patch": "on",
         "event_wait_timeout_s": "0",
+        "block_order": "fifo",
+        "failure_mode": "continue",
+        "completion_reader": "prompt",
     }
     assert {spec.scope for spec in CORE_POLICIES} == {Scope.DEVICE}
 

@@ -43,6 +43,11 @@ class TestLookUp:
         assert "AicoreKernelSqe" in error.remedy
         assert error_of(BUILTIN.names, "v300").id == "format.unknown-family"
 
+    @pytest.mark.parametrize("name", ["aicorekernelsqe", "AicoreKernelSq", "AicoreKernel"])
+    def test_a_mistyped_struct(self, name):
+        """The nearest name is offered, whatever the case of letters."""
+        assert error_of(formats.get, "v100", name).remedy.startswith("did you mean AicoreKernelSqe")
+
     def test_built_in_families_inherit(self):
         """v201 takes what it does not redefine from v200."""
         assert BUILTIN.get("v201", "PhSqe") is BUILTIN.get("v200", "PhSqe")

@@ -162,6 +162,11 @@ chip.unknown
   means  there is no chip of that name
   cause  A typing mistake, or a chip of a plugin that is not loaded.
   do     sqemu chips lists the names.
+chip.no-engines
+  means  no loaded plugin executes the entries of this chip's family
+  cause  The chip is of family v200 (950, 350), or the plugin with the engines is left out.
+  do     Load a plugin with engines and a loader for the family, or compile for another chip. Programs for this one can
+         be compiled, checked and dumped.
 policy.unknown
   means  there is no policy of that name
   cause  A typing mistake, or a policy of a plugin that is not loaded.
@@ -206,12 +211,20 @@ plugin.handler
   means  an engine of a plugin is declared wrongly
   cause  A type out of range, or a value to select by without a field.
   do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
+plugin.host-function-raised
+  means  a host function of yours raised an exception
+  cause  A mistake in the callable in device.host_functions.
+  do     Repair it; the message has the exception.
 plugin.kernel-raised
   means  the code of a kernel failed
   cause  A mistake in the plugin: kernels report bad input as faults.
   do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
 plugin.aicpu-raised
   means  the code of an AI CPU function failed
+  cause  A mistake in the plugin.
+  do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
+plugin.check-raised
+  means  the code of a check failed, or it gave something that is no finding
   cause  A mistake in the plugin.
   do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
 plugin.tiling-raised
@@ -479,6 +492,54 @@ wait.timeout
   means  a wait reached its time limit
   cause  Nobody set the flag.
   do     Find the task that should; policy event_wait_timeout_s is the limit, 0 is for ever.
+task.timeout
+  means  a task was not done when its time budget, the kernel credit, was used up
+  cause  A kernel that waits for cores that never become free, or one that takes too long.
+  do     The message says what it lacks; policy kernel_credit_us is the length of one credit.
+kernel.batch-overflow
+  means  a batch kernel has more blocks than the chip has cores
+  cause  All of its blocks have to start at once, which can never happen.
+  do     Use fewer blocks, or schedule mode 0; policy schem_batch_overflow.
+callback.unknown
+  means  the device asks the host for a function that nobody registered
+  cause  A wrong address, or nothing in device.host_functions.
+  do     Put a callable into device.host_functions under this address.
+condition.order
+  means  a condition program orders something of a queue that it cannot do
+  cause  A queue or entry that does not exist, or a queue that is at work.
+  do     Check queue id and entry in the program.
+condition.call
+  means  a condition program calls another one in a way that is not allowed
+  cause  An address that is not aligned to 256 bytes, or programs that call each other without end.
+  do     Check the address; eight levels are allowed.
+condition.error
+  means  a condition program took its error exit
+  cause  What the program tests did not hold.
+  do     sqemu dump shows the program.
+condition.instruction
+  means  a word of a condition program is no instruction that is known here
+  cause  A wrong address or length, or a jump into an instruction.
+  do     sqemu dump shows the program.
+condition.loop
+  means  a stream executes condition instructions without end
+  cause  A label behind which the stream comes back to the jump, with nothing that changes.
+  do     Check labels and index; policy condition_steps is the limit.
+stream.clear
+  means  a stream cannot be cleared
+  cause  It does not exist, or is the one that executes the command.
+  do     Check the stream id of the command.
+stream.priority
+  means  a stream priority does not exist
+  cause  A number outside 0 to 7.
+  do     Use 0 (first) to 7.
+stream.aborted
+  means  nothing can be submitted any more
+  cause  A task of a stream of no model failed in failure mode stop.
+  do     Repair the first fault and make a new device, or use policy failure_mode=continue.
+prefetch.clear
+  means  what was fetched of a queue cannot be thrown away now
+  cause  The queue has neither stopped with an error nor is paused.
+  do     Pause the stream first.
 model.failed
   means  a model ended because one of its streams failed
   cause  It follows from another fault.

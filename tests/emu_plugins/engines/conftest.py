@@ -13,8 +13,8 @@ from emu_plugins.runtime.sqes import Place, SqeBuilder
 class _Queues:
     """A device, an entry builder, and what its streams did."""
 
-    def __init__(self, host, policies):
-        self.device = Device("ascend910b3", policies, host)
+    def __init__(self, host, policies, chip="ascend910b3"):
+        self.device = Device(chip, policies, host)
         self.build = SqeBuilder(host.registry, "v100")
 
     def stream(self, *, bound=False, name="s"):
@@ -58,9 +58,9 @@ def host():
 
 @pytest.fixture
 def queues(host):
-    """Makes a `_Queues`: `queues(**policies)`; `plugins=` adds some."""
+    """Makes a `_Queues`: `queues(**policies)`; `plugins=` adds some, `chip=` takes another chip."""
 
-    def make(*, plugins=(), **policies):
-        return _Queues(PluginHost(plugins) if plugins else host, policies)
+    def make(*, plugins=(), chip="ascend910b3", **policies):
+        return _Queues(PluginHost(plugins) if plugins else host, policies, chip)
 
     return make

@@ -94,13 +94,14 @@ def test_a_nop_takes_a_tenth_of_a_microsecond(queues):
 
 
 def test_other_place_holders_complete_and_say_their_number(queues):
-    """Task type 57 has no engine here; it passes and is traced."""
+    """Task type 57 has no engine here; it passes and is traced with its name, 999 by number alone."""
     bench = queues()
     stream = bench.stream()
     bench.raw(stream, "PhSqe", type=3, task_type=57)
+    bench.raw(stream, "PhSqe", type=3, task_type=999)
     bench.run(stream)
-    (event,) = [e for e in bench.device.trace if isinstance(e, TaskDone)]
-    assert (event.kind, event.detail) == ("place_holder", "task type 57")
+    found = [(e.kind, e.detail) for e in bench.device.trace if isinstance(e, TaskDone)]
+    assert found == [("place_holder", "task type 57 (TASK_SQE_UPDATE)"), ("place_holder", "task type 999")]
 
 
 @pytest.mark.parametrize("awsize", range(6))
@@ -127,9 +128,9 @@ def test_a_plain_write_must_be_aligned_and_at_most_32_bytes(queues, awsize, offs
     assert (fault.id, fault.error_type, fault.ts_code, fault.acl_code) == ("sqe.write-value", 8, 0x106, 507001)
 
 
-@pytest.mark.parametrize("fields", [{"va": 0}, {"va": 1, "sub_type": 2}, {"va": 1, "ptr_mode": 1}])
+@pytest.mark.parametrize("fields", [{"va": 0}, {"va": 1, "sub_type": 2}, {"va": 0, "ptr_mode": 1}])
 def test_other_value_writes_are_unsupported_here(queues, fields):
-    """Physical addresses, IPC notifies and pointer mode are refused, not guessed."""
+    """Physical addresses and doorbells are refused, not guessed."""
     bench = queues()
     stream = bench.stream()
     bench.raw(stream, "WriteValueSqe", type=8, write_addr=bench.room(64), **fields)
@@ -149,20 +150,20 @@ def test_a_plain_write_out_of_bounds_or_into_a_cell_is_a_memory_fault(queues):
         assert (bench.faults[-1].id, bench.faults[-1].ts_code) == (id_, 0x103)
 
 
-def test_conditions_other_than_model_execute_are_unsupported_here(queues):
-    """Sub type 4 is named in the refusal."""
+def test_conditions_without_a_program_that_is_understood_are_unsupported_here(queues):
+    """Sub type 11 is named in the refusal."""
     bench = queues()
     stream = bench.stream()
-    bench.raw(stream, "FunctionCallSqe", type=20, conds_sub_type=4)
+    bench.raw(stream, "FunctionCallSqe", type=20, conds_sub_type=11)
     bench.run(stream)
     (fault,) = bench.faults
     assert (fault.id, fault.ts_code) == ("sqe.unsupported", 0x97)
-    assert "sub type 4" in fault.what
+    assert "sub type 11" in fault.what
 
 
 def test_after_a_fault_the_queue_stops_at_the_entry(queues):
-    """The entries behind it do not run, and other streams go on."""
-    bench = queues()
+    """In failure mode stop the entries behind it do not run, and other streams go on."""
+    bench = queues(failure_mode="stop")
     bad, good = bench.stream(), bench.stream()
     bench.raw(bad, "CommonSqe", type=17)
     bench.add(bad, "nop")

@@ -121,8 +121,8 @@ def test_s51_a_model_that_still_runs_is_busy(lab, ids):
 
 
 def test_executing_a_model_that_does_not_exist_is_a_fault(lab, ids):
-    """Model 7 was never loaded."""
-    bench = lab(P3)
+    """Model 7 was never loaded; in failure mode stop nothing behind it runs."""
+    bench = lab(P3, failure_mode="stop")
     caller = bench.model.caller
     build = SqeBuilder(bench.device.host.registry, "v100")
     caller.queue.append(build.model_execute(Place(caller.id, 0), 7))

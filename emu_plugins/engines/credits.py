@@ -1,0 +1,71 @@
+"""Kernel credit: the time budget of an entry, in units of the chip (`reference/sqe_formats.md` 3).
+
+| credit | budget |
+|---|---|
+| 0 | none given: no limit (our choice, no v100 source says) |
+| 1 to 254 | that many units |
+| 255 | never ends; the host accepts it only for AI Core, AI CPU, event wait and notify wait |
+
+| chip | unit in microseconds |
+|---|---|
+| 310P | 2147483.648 |
+| others | 4294967.296 (2^32 cycles of a 1 GHz counter) |
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from emu_core import codes
+from emu_core.engines import Limit
+
+if TYPE_CHECKING:
+    from emu_core.device import Device
+    from emu_core.engines import Task
+
+AT = 14
+LARGEST, NEVER = 254, 255
+INVALID_TYPE = 63
+NEVER_TYPES = frozenset({0, 1, 5, 7})
+DEFAULT_UNIT_NS = 4_294_967_296
+_UNIT_NS = MappingProxyType({"310P": 2_147_483_648})
+
+
+def unit_ns(device: Device) -> int:
+    """Nanoseconds of one unit of credit, by chip or policy `kernel_credit_us`."""
+    value = device.policies["kernel_credit_us"]
+    if value != "chip":
+        return max(int(value), 1) * 1000
+    return _UNIT_NS.get(device.chip.product, DEFAULT_UNIT_NS)
+
+
+def limit(task: Task, ts_code: int) -> Limit | None:
+    """The time limit of an entry, with the TS code of its excess; None for ever."""
+    credit = task.sqe[AT]
+    return None if credit in (0, NEVER) else Limit(credit * unit_ns(task.device), ts_code)
+
+
+def task_limit(task: Task) -> Limit | None:
+    """The time limit of an entry of an engine without a timeout code of its own (0x105)."""
+    return limit(task, codes.TASK_TIMEOUT)
+
+
+def credit_for(timeout_us: int | None, unit: int, *, never_if_zero: bool = False) -> int:
+    """The credit the host writes for a time limit of `timeout_us` microseconds; `unit` is in nanoseconds.
+
+    None, and more than a credit can say, give the largest finite value; 0 as well, or *never* in the
+    microsecond interface (`never_if_zero`); 2^64 - 1 is *never*.
+    """
+    if timeout_us is None:
+        return LARGEST
+    if timeout_us == (1 << 64) - 1 or (timeout_us == 0 and never_if_zero):
+        return NEVER
+    return min(LARGEST, -(-timeout_us * 1000 // unit)) or LARGEST
+
+
+def as_submitted(sqe: bytes) -> bytes:
+    """The entry as the driver sends it: with credit *never* where that is not allowed its type becomes 63."""
+    if sqe[AT] != NEVER or sqe[0] & 0x3F in NEVER_TYPES:
+        return sqe
+    return bytes([sqe[0] & 0xC0 | INVALID_TYPE]) + sqe[1:]

@@ -1,0 +1,81 @@
+"""Host function callback: the device asks the host to call a function (`reference/sqe_formats.md` 4.5).
+
+Functions are Python callables in `device.host_functions`, by the address that the entry names; each gets the user
+pointer (`fndata`) as its only argument.
+
+| `is_block` | the stream | the function is called |
+|---|---|---|
+| 1 | waits until it has returned | after the host round trip |
+| 0 | goes on after the time of a NOP | after the host round trip, beside the stream |
+
+A blocking function may raise `DeviceFault` to fail its entry; any other exception is its author's error.
+The event that a real host records to release a blocked stream is not touched: the entry itself blocks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from emu_core import codes
+from emu_core.engines import Handler, Outcome, Run
+from emu_core.errors import DeviceFault, PluginError, SqemuError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from emu_core.device import Device
+    from emu_core.engines import Task
+
+TYPE = 1
+TOPIC = 26
+STRUCT = "HostfuncCallbackSqe"
+
+
+def _start(task: Task) -> Outcome:
+    address, data = (task.field(STRUCT, name) for name in ("hostfunc_addr", "fndata"))
+    device = task.device
+    function = device.host_functions.get(address)
+    if function is None:
+        raise DeviceFault(
+            f"no host function is registered at {address:#x}",
+            ts_code=codes.AICPU_EXCEPTION,
+            id="callback.unknown",
+            remedy="put a callable into device.host_functions under this address",
+        )
+    latencies = device.chip.latencies
+    detail = f"host function {address:#x}"
+    if task.field(STRUCT, "is_block"):
+        return Run(latencies.host_round_trip_ns, lambda: _call(function, address, data, DeviceFault), detail)
+    later = latencies.host_round_trip_ns
+    device.clock.after(later, task.stream.id, lambda: _call(function, address, data))
+    return Run(latencies.nop_ns, detail=detail)
+
+
+def _call(function: Callable[[int], None], address: int, data: int, *passes: type[Exception]) -> None:
+    try:
+        function(data)
+    except SqemuError:
+        raise
+    except Exception as error:
+        if isinstance(error, passes):
+            raise
+        raise PluginError(
+            f"the host function at {address:#x} raised {type(error).__name__}: {error}",
+            id="plugin.host-function-raised",
+            remedy="repair the callable in device.host_functions",
+        ) from error
+
+
+def handlers(_device: Device) -> Iterable[Handler]:
+    """The handler of SQE type 1 with topic 26."""
+    return (
+        Handler(
+            "host_callback",
+            "host_callback",
+            TYPE,
+            _start,
+            select=TOPIC,
+            select_field=(STRUCT, "topic_id"),
+            exception_code=codes.AICPU_EXCEPTION,
+        ),
+    )

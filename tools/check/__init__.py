@@ -1,0 +1,1 @@
+"""Parts of `sqemu check`: reading the program, and showing limits and findings."""

@@ -1,0 +1,173 @@
+"""The outcome of a check for people: head line, limits, checks, findings with what to do, and the sum."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import click
+
+from emu_core.checks import Level
+from tools.check.counts import counts, several
+from tools.show import heading, rows_as_text, safe, table, width
+from tools.stacked import stacked, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from emu_core.checks import Finding
+    from emu_core.limits import Use
+    from emu_core.plugins import PluginHost
+    from tools.check.run import Outcome
+
+_COLUMNS = ("limit", "used", "available", "share", "", "largest users")
+_RIGHT = ("used", "available", "share")
+_ROOM = 24
+"""Columns that the last column of the limits has at least; on a narrower terminal each limit is a block."""
+_MOST_STREAMS = 8
+"""Streams with a row of their own: the fullest ones."""
+_MOST_USERS = 3
+_MOST_FINDINGS = 50
+"""Findings that are printed; --json has all."""
+_UNLIMITED = 10_000
+_COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
+_BYTES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+def show(outcome: Outcome, host: PluginHost) -> None:
+    """Print everything."""
+    _head(outcome)
+    if outcome.uses:
+        _limits(outcome)
+    _checks(outcome, host)
+    findings = [each for level in Level for _, found in outcome.checks for each in found if each.level is level]
+    if findings:
+        _findings(findings)
+    click.echo("\n" + _sum(outcome))
+
+
+def _head(outcome: Outcome) -> None:
+    if outcome.blob is None:
+        _paragraph(f"{safe(outcome.program)} for {outcome.chip.name}: too large to be measured")
+        return
+    found = counts(outcome.blob)
+    words = [several(found[what], what[:-1]) for what in ("tasks", "streams", "events", "operators")]
+    sinks = f"{found['sinking']} with tiling on the device"
+    kind = "host scheduled" if outcome.blob.unknown_shape else sinks
+    _paragraph(f"{safe(outcome.blob.name)} on {outcome.chip.name}: {', '.join(words)}, {kind}")
+
+
+def _paragraph(text: str) -> None:
+    for line in wrapped(text, width() or _UNLIMITED, first="", others="  "):
+        click.echo(line)
+
+
+# ---- limits --------------------------------------------------------------------------------------------------
+
+
+def _limits(outcome: Outcome) -> None:
+    chosen, hidden = _chosen(outcome.uses)
+    rows = [_row(use, outcome.chip.absent) for use in chosen]
+    limit = width()
+    heading("Limits")
+    narrow = [row[:-1] for row in rows]
+    if limit is None or max(map(len, rows_as_text(_COLUMNS[:-1], narrow))) + _ROOM <= limit:
+        table("", _COLUMNS, rows, right=_RIGHT, wrap=True)
+    else:
+        stacked(((row[0], _block(row)) for row in rows), limit)
+    if hidden:
+        most = max(use.used for use in hidden)
+        _paragraph(f"  and {several(len(hidden), 'stream')} more with at most {several(most, 'task')} each")
+    if any(row[4].startswith("assumed") for row in rows):
+        _paragraph(f"  assumed: no source states the figure; sqemu chips {outcome.chip.name} says what was chosen")
+
+
+def _chosen(uses: Sequence[Use]) -> tuple[list[Use], list[Use]]:
+    """Rows to print, and the streams that get none."""
+    streams = sorted((u for u in uses if u.figure == "usable_tasks"), key=lambda u: -u.used)
+    hidden = {id(use) for use in streams[_MOST_STREAMS:]}
+    return [u for u in uses if id(u) not in hidden], streams[_MOST_STREAMS:]
+
+
+def _row(use: Use, absent: Sequence[str]) -> tuple[str, str, str, str, str, str]:
+    memory = use.figure == "memory_bytes"
+    used, available = (_size(n) if memory else str(n) for n in (use.used, use.available))
+    mark = "too much" if use.exceeded else ("assumed" if use.figure in absent else "")
+    users = use.who(_MOST_USERS, _size if memory else str)
+    return ("memory" if memory else use.what, used, available, _share(use), mark, safe(users))
+
+
+def _share(use: Use) -> str:
+    if not use.available:
+        return "-"
+    share = 100 * use.used / use.available
+    return "< 0.1 %" if 0 < share < 0.1 else f"{share:.1f} %"
+
+
+def _size(count: int) -> str:
+    for unit, size in _BYTES:
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} B"
+
+
+def _block(row: Sequence[str]) -> tuple[str, ...]:
+    _, used, available, share, mark, users = row
+    first = f"{used} of {available} ({share})" + (f", {mark}" if mark else "")
+    return (first, users) if users else (first,)
+
+
+# ---- checks and findings -------------------------------------------------------------------------------------
+
+
+def _checks(outcome: Outcome, host: PluginHost) -> None:
+    heading("Checks")
+    names = max(len(name) for name, _ in outcome.checks)
+    results = [_result(found) for _, found in outcome.checks]
+    room = max(len(text) for text, _ in results)
+    for (name, _), (text, colour) in zip(outcome.checks, results, strict=True):
+        shown = click.style(f"{text:<{room}}", fg=colour)
+        about = _ABOUT.get(name) or (host.checks[name].summary if name in host.checks else "")
+        lead = f"  {safe(name):<{names}}  "
+        indent = " " * (len(lead) + room + 2)
+        lines = wrapped(safe(about), width() or _UNLIMITED, first=indent, others=indent)
+        click.echo(f"{lead}{shown}  {lines[0].strip() if lines else ''}".rstrip())
+        for line in lines[1:]:
+            click.echo(line)
+
+
+_ABOUT = {"references": "every index and id points at something", "compile": "the graph compiles for this chip"}
+
+
+def _result(found: Sequence[Finding]) -> tuple[str, str]:
+    levels = Counter(each.level for each in found)
+    parts = [several(levels[level], _NOUN[level]) for level in Level if levels[level]]
+    worst = next((level for level in Level if levels[level]), None)
+    return (", ".join(parts), _COLOURS[worst]) if worst else ("ok", "green")
+
+
+_NOUN = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
+
+
+def _findings(findings: Sequence[Finding]) -> None:
+    heading("Findings")
+    for each in findings[:_MOST_FINDINGS]:
+        for line in _finding(each):
+            click.echo(line)
+    if len(findings) > _MOST_FINDINGS:
+        click.echo(f"  {len(findings) - _MOST_FINDINGS} more are not shown; --json has all")
+
+
+def _finding(each: Finding) -> Iterator[str]:
+    limit = width() or _UNLIMITED
+    head, *rest = wrapped(f"{_NOUN[each.level]} {each.id}: {each.where}", limit, first="  ", others="    ")
+    yield click.style(head, fg=_COLOURS[each.level])
+    yield from rest
+    yield from wrapped(each.what, limit, first="      ", others="      ")
+    if each.remedy:
+        yield from wrapped(each.remedy, limit, first="      do: ", others="          ")
+
+
+def _sum(outcome: Outcome) -> str:
+    parts = [several(outcome.count(level), _NOUN[level]) for level in Level]
+    return ", ".join(parts) + f" in {several(len(outcome.checks), 'check')}"

@@ -1,0 +1,40 @@
+"""`sqemu check`: whether a program fits a chip and is well formed, without running it."""
+
+from __future__ import annotations
+
+import click
+
+from tools.options import chip_option, compile_options, debug_option, json_option, plugin_option, policy_option
+
+
+@click.command("check")
+@click.argument("program")
+@click.option("--strict", is_flag=True, help="Exit with 1 on any finding, warnings and notes included.")
+@chip_option
+@compile_options
+@policy_option
+@plugin_option
+@json_option
+@debug_option
+def command(
+    program: str,
+    strict: bool,
+    chip: str,
+    ge_options: tuple[str, ...],
+    tiling_schedule_optimize: str | None,
+    online: bool | None,
+    policies: tuple[str, ...],
+    without: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Check PROGRAM, a graph (JSON) or a task blob (`-`: standard input), against a chip before it is run.
+
+    Shows what it takes of each limit of the chip, and what is wrong with its task list. A graph is compiled as
+    `sqemu run` would. Exit code 0 when there is no error, 1 when there is one, 2 when PROGRAM cannot be read.
+    """
+    from tools.check.run import check  # noqa: PLC0415 - `sqemu check --help` stays quick
+    from tools.program import Wanted  # noqa: PLC0415
+
+    explicit = click.get_current_context().get_parameter_source("chip") is click.core.ParameterSource.COMMANDLINE
+    wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies, online_by_default=True)
+    return check(program, wanted, without, explicit_chip=explicit, strict=strict, as_json=as_json)
