@@ -40,11 +40,17 @@ def encode_columns(struct: CStruct, columns: Mapping[str, npt.ArrayLike], count:
     for name, column in columns.items():
         for part in _parts(struct, name, column, count, columns):
             groups.setdefault((part.piece.byte, part.piece.size), []).append(part)
+    groups = dict(sorted(groups.items(), key=lambda item: not _zeroes_others(*item)))
     flat = out.reshape(-1)
     for lo in range(0, count, _BLOCK):
         hi = min(lo + _BLOCK, count)
         _encode_block(struct.size, groups, flat, lo, hi)
     return out
+
+
+def _zeroes_others(place: tuple[int, int], parts: list[_Part]) -> bool:
+    """Whether storing a group clears bits beside its field: such stores come first, before a neighbour is there."""
+    return len(parts) == 1 and parts[0].whole and parts[0].piece.mask != (1 << 8 * place[1]) - 1
 
 
 def _encode_block(

@@ -211,15 +211,21 @@ class CStruct(_Base):
 
     def join(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Named values for a reader: halves replaced by their joined value, reserved fields left out."""
-        halves = {f.name: pair for pair in self.joined.values() for f in (pair.low, pair.high)}
         shown: dict[str, Any] = {}
-        for f in self.named_fields:
-            pair = halves.get(f.name)
-            if pair is None:
-                shown[f.name] = values[f.name]
-            else:
-                shown[pair.name] = values[pair.low.name] | values[pair.high.name] << pair.low.width
+        for name, low, high, width in self._shown:
+            shown[name] = values[low] | values[high] << width if high else values[low]
         return shown
+
+    @cached_property
+    def _shown(self) -> tuple[tuple[str, str, str, int], ...]:
+        """What a reader sees: name, field or low half, high half or nothing, bits of the low half."""
+        halves = {
+            f.name: (p.name, p.low.name, p.high.name, p.low.width)
+            for p in self.joined.values()
+            for f in (p.low, p.high)
+        }
+        rows = (halves.get(f.name, (f.name, f.name, "", 0)) for f in self.named_fields)
+        return tuple(dict.fromkeys(rows))
 
     # -- fast paths -----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from formats.arch9201.sqe_header import HEADER
 from formats.cstruct import define
+from formats.v200.cmo_modes import LINEAR, STRIDE, TWO_DIM
 
 _COMMON = """
     @8   cmo_type:2  cmo_id:12  -:18
@@ -18,17 +19,7 @@ CmoLinearSqe = define(
     64,
     HEADER,
     _COMMON,
-    """
-    @28  -:32
-    @32  src_addr_low:32
-    @36  src_addr_high:32
-    @40  -:32
-    @44  -:32
-    @48  length_move:32
-    @52  -:32
-    @56  -:32
-    @60  -:32
-    """,
+    LINEAR,
     note="cmo_id is the stream id plus 1, low 8 bits",
     sqe_type=15,
     match={"type": (15,), "stride": (0,)},
@@ -40,17 +31,7 @@ CmoStrideSqe = define(
     64,
     HEADER,
     _COMMON,
-    """
-    @28  -:32
-    @32  src_addr_low:32
-    @36  src_addr_high:32
-    @40  -:32
-    @44  -:32
-    @48  length_move:32
-    @52  src_stride_length:32
-    @56  -:32
-    @60  stride_num:32
-    """,
+    STRIDE,
     note="cmo_id is the stream id plus 1, low 8 bits",
     sqe_type=15,
     match={"type": (15,), "stride": (1,)},
@@ -62,15 +43,7 @@ CmoTwoDimSqe = define(
     64,
     HEADER,
     _COMMON,
-    """
-    @28  num_outer:16  num_inner:16
-    @32  src_addr_low:32
-    @36  src_addr_high:32
-    @40  stride_outer:32
-    @44  stride_inner:32
-    @48  length_inner:32
-    @52  -:32*3
-    """,
+    TWO_DIM,
     note="cmo_id is the stream id plus 1, low 8 bits",
     sqe_type=15,
     match={"type": (15,), "stride": (2,)},

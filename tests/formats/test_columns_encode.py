@@ -54,6 +54,13 @@ def test_all_columns_at_once_are_the_single_columns(data, struct):
         assert not column.flags.writeable
 
 
+def test_a_field_across_two_words():
+    """A 32-bit field at byte 10 keeps its low half when the 16 bits below it are stored after it."""
+    struct = formats.get("v100", "CallbackReportIpcInt")
+    made = struct.encode_columns({"ntc_pid": [0xAABBCCDD], "task_id": [0x1122]}, 1)
+    assert made.tobytes()[8:14].hex(" ") == "22 11 dd cc bb aa"
+
+
 def test_scalars_joined_names_and_blocks():
     """A scalar fills a column, a joined name both halves, and more records than a block are one array."""
     count = 20_000
