@@ -251,7 +251,9 @@ class PluginHost:
             return self.chips[name.lower()]
         except KeyError:
             raise InputError(
-                f"there is no chip {name!r}", id="chip.unknown", remedy=f"known chips: {', '.join(sorted(self.chips))}"
+                f"there is no chip {name!r}",
+                id="chip.unknown",
+                remedy=f"known chips: {', '.join(sorted(self.chips)) or 'none, as no loaded plugin has any'}",
             ) from None
 
 

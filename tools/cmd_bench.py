@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tools.bench.pairs import Figure
 
 
-@click.command("bench")
+@click.command("bench", epilog=f"Groups: {', '.join(GROUPS)}.")
 @click.argument("groups", nargs=-1, metavar="[GROUP...]")
 @json_option
 @debug_option

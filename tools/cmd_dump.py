@@ -26,6 +26,7 @@ from tools.options import debug_option, json_option, plugin_option, policy_optio
 @click.option("--cqes", is_flag=True, help="The file holds completion entries.")
 @click.option("--struct", metavar="NAME", help="The file is an array of this struct; `sqemu formats` lists them.")
 @click.option("--hex", "hex_text", is_flag=True, help="The file is hex text: hexdump, xxd, od, or plain words.")
+@click.option("--words/--bytes", default=None, help="Hex text: groups without 0x are little-endian words, or bytes.")
 @click.option("--family", metavar="NAME", help="Family of the layouts of a raw file, for example v100; else guessed.")
 @click.option("--chip", metavar="NAME", help="Chip whose SQEs a raw file holds, or that a blob must be for.")
 @policy_option
@@ -51,6 +52,7 @@ def command(
     cqes: bool,
     struct: str | None,
     hex_text: bool,
+    words: bool | None,
     family: str | None,
     chip: str | None,
     policies: tuple[str, ...],
@@ -73,6 +75,7 @@ def command(
             run=run,
             cqes=cqes,
             hex_text=hex_text,
+            words=words,
             struct=struct,
             family=family,
             chip=chip,
@@ -80,7 +83,7 @@ def command(
             without=without,
             as_json=as_json,
             view=view_of(flags, query),
-            query=query or "",
+            query=query,
             changes=changes,
             streams=streams,
             tasks=tasks,

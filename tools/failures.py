@@ -6,11 +6,13 @@ import json
 import platform
 import sys
 import traceback
+from pathlib import Path
 
 import click
 
 from emu_core.errors import EmulatorBug, SqemuError
 from formats import FormatError
+from tools.files import STDIN, input_name
 from tools.version import VERSION
 
 USAGE, BUG = 2, 70
@@ -46,14 +48,26 @@ def _known(error: BaseException) -> tuple[dict[str, object], int] | None:
         }
         return ({**values, "offset": error.offset} if error.offset is not None else values), USAGE
     if isinstance(error, MemoryError):
-        return _simple("memory", "there is not enough memory for this input", "use smaller tensors"), USAGE
+        return _memory(), USAGE
     if isinstance(error, OSError):
-        where = str(error.filename or "")
-        return {
-            **_simple("file", error.strerror or str(error), "check the path and its permissions"),
-            "where": where,
-        }, USAGE
+        return _file(error), USAGE
     return None
+
+
+def _memory() -> dict[str, object]:
+    """Memory ran out: the inputs on the command line are what it was needed for."""
+    given = [input_name(a) for a in sys.argv[2:] if a == STDIN or (not a.startswith("-") and Path(a).is_file())]
+    what = "there is not enough memory for this input"
+    return {**_simple("memory", what, "give a smaller input or a part of it"), "where": ", ".join(given)}
+
+
+def _file(error: OSError) -> dict[str, object]:
+    """What the operating system refused; an error without a file name is one of standard output."""
+    what = error.strerror or str(error)
+    if error.filename:
+        return {**_simple("file", what, "check the path and its permissions"), "where": str(error.filename)}
+    remedy = "make room where it goes, or send it elsewhere"
+    return {**_simple("file", f"cannot be written: {what}", remedy), "where": "standard output"}
 
 
 def _simple(error_id: str, what: str, remedy: str) -> dict[str, object]:

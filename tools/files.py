@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
+from tools.show import safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,15 +26,70 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
+MOST_STREAMED = 1 << 30
+"""Bytes that are read from a pipe, a terminal or a device, whose end nobody knows."""
 
-def read_bytes(path: str) -> bytes:
-    """The bytes of a file, or of standard input for `-`; `InputError` (`input.file`) when it cannot be read."""
+_CHUNK = 1 << 20
+
+
+def input_name(path: str) -> str:
+    """An input as messages name it: `-` is standard input."""
+    return "standard input" if path == STDIN else safe(path)
+
+
+@contextmanager
+def opened_binary(path: str) -> Iterator[IO[bytes]]:
+    """A file, or standard input for `-`, to read bytes from; it stays open only when it was open before.
+
+    Raises:
+        InputError: `input.file`: it cannot be opened or read, or the memory does not suffice for it.
+    """
+    name = input_name(path)
     if path == STDIN and sys.stdin is None:
-        raise InputError("standard input is closed", id="input.file", where="-", remedy="give a file name")
+        raise InputError("is closed", id="input.file", where=name, remedy="give a file name")
     try:
-        return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        if path == STDIN:
+            yield sys.stdin.buffer
+        else:
+            with Path(path).open("rb") as file:
+                yield file
     except OSError as error:
         raise unreadable(path, error) from None
+    except MemoryError:
+        raise InputError(
+            "does not fit into memory", id="input.file", where=name,
+            remedy="give a smaller part of it, or use a machine with more memory",
+        ) from None  # fmt: skip
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a file, or of standard input for `-`; raises as `opened_binary` and `read_open`."""
+    with opened_binary(path) as file:
+        return read_open(file, input_name(path))
+
+
+def read_open(file: IO[bytes], name: str) -> bytes:
+    """The rest of an open file; `InputError` (`input.file`) for more than `MOST_STREAMED` of no regular one."""
+    if _is_regular(file):
+        return file.read()
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := file.read(_CHUNK):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > MOST_STREAMED:
+            raise InputError(
+                f"holds more than {MOST_STREAMED >> 20} MiB and is no regular file", id="input.file", where=name,
+                remedy="write the part that counts to a file first, for example with head -c, and give its name",
+            )  # fmt: skip
+    return b"".join(chunks)
+
+
+def _is_regular(file: IO[bytes]) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except OSError:  # it has no descriptor
+        return False
 
 
 def unreadable(path: str, error: OSError) -> InputError:
@@ -41,7 +97,7 @@ def unreadable(path: str, error: OSError) -> InputError:
     return InputError(
         f"cannot be read: {error.strerror or error}",
         id="input.file",
-        where=path,
+        where=input_name(path),
         remedy="check the path and permissions",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from formats.blob.layout import ALIGNMENT, MAGIC, SECTIONS, VERSION, BlobHeader, Section, SectionEntry
@@ -68,8 +69,14 @@ def pack(header: Mapping[str, int], bodies: Mapping[str, bytes | bytearray]) -> 
     return bytes(file)
 
 
+_REMEDIES = MappingProxyType({
+    "blob.truncated": "copy the file again, or compile the graph again",
+    "blob.section": "compile the graph again; `sqemu dump` shows what is whole",
+})  # fmt: skip
+
+
 def _bad(id: str, what: str, where: str, offset: int, remedy: str = "") -> FormatError:  # noqa: A002 - as in FormatError
-    return FormatError(what, id=id, where=where, offset=offset, remedy=remedy)
+    return FormatError(what, id=id, where=where, offset=offset, remedy=remedy or _REMEDIES.get(id, ""))
 
 
 def read(data: memoryview[int], *, check_crc: bool = True) -> Frame:

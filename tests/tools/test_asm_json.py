@@ -84,8 +84,8 @@ class TestEdits:
         assert (values["block_dim"], values["reserved_2"], values["pc_addr_high"]) == (8, 0, 0x12C0)
 
     def test_without_fields(self):
-        """Without `fields` the bytes count, and other sections are passed over."""
-        assert built({"section": "header"}, {"section": "sqes", "hex": KERNEL.hex()}) == KERNEL
+        """Without `fields` the bytes count, and what an entry points at is passed over."""
+        assert built({"section": "follows"}, {"section": "sqes", "hex": KERNEL.hex()}) == KERNEL
 
     def test_family_of_the_command_line(self):
         """The option says the family when the first object is missing."""
@@ -93,6 +93,13 @@ class TestEdits:
 
 
 class TestErrors:
+    def test_json_of_a_blob(self, sqemu, tmp_path):
+        """What `dump --json` says about a task blob is no ring: refused, and no file is left."""
+        sqemu("compile", "docs/examples/probe.json", "-o", tmp_path / "p.sqt")
+        (tmp_path / "j").write_text(sqemu("dump", tmp_path / "p.sqt", "--json").out)
+        assert sqemu("asm", tmp_path / "j", "-o", tmp_path / "o").code == 2
+        assert not (tmp_path / "o").exists()
+
     @pytest.mark.parametrize(
         ("objects", "error", "says"),
         [
@@ -110,6 +117,11 @@ class TestErrors:
             ([FILE, {**kernel(), "fields": 3}], "asm.value", "must be an object"),
             ([FILE, {"section": "empty", "bytes": -1}], "asm.value", "not a number of bytes"),
             ([FILE, 3], "asm.syntax", "an object is expected"),
+            ([FILE, {"section": "summary"}], "asm.value", "section 'summary' stands for no bytes"),
+            ([{"section": "header"}], "asm.value", "section 'header' stands for no bytes"),
+            ([{"section": ["sqes"]}], "asm.value", "stands for no bytes"),
+            ([{}], "asm.value", "stands for no bytes"),
+            ([FILE], "asm.value", "nothing to assemble"),
         ],
     )
     def test_place(self, objects, error, says):
@@ -132,8 +144,9 @@ class TestErrors:
         with pytest.raises(InputError) as found:
             assemble(BUILTIN, '{"section": "file"}\n\n{"section": }', "x.json")
         assert found.value.where == "x.json: line 3, column 13"
-        with pytest.raises(InputError):
-            assemble(BUILTIN, '{"a": ' + "[" * 100_000, "x.json")
+        for text in ('{"a": ' + "[" * 100_000, '{"a": ' + "9" * 5000 + "}"):
+            with pytest.raises(InputError, match="too long"):
+                assemble(BUILTIN, text, "x.json")
 
     @given(st.recursive(st.none() | st.integers() | st.text(max_size=5), lambda x: st.lists(x) | st.dictionaries(
         st.sampled_from(["section", "fields", "hex", "struct", "bytes"]), x), max_leaves=8))  # fmt: skip

@@ -47,7 +47,7 @@ def test_inserted_task(diff, blob):
     tasks.insert(7, BlobTask(TaskType.EVENT_RECORD, 0, event_id=0))
     found = diff(blob, replace(blob, tasks=tuple(tasks)), "--json")
     assert found.code == 1
-    parts = [(r["part"], r["side"], r["name"]) for r in found.objects[:-1] if r["part"] == "tasks"]
+    parts = [(r["part"], r["side"], r["name"]) for r in found.objects[1:-1] if r["part"] == "tasks"]
     assert parts == [("tasks", "b", "7 EVENT_RECORD")]
     assert "+ tasks 7 EVENT_RECORD" in diff(blob, replace(blob, tasks=tuple(tasks))).out
 
@@ -68,8 +68,8 @@ def test_changed_task(diff, blob):
 def test_other_chip(diff, blob):
     """Compiled for another chip: header and tasks differ, policies by name."""
     found = diff(blob, compile_graph(GRAPH, "ascend910b3"), "--json")
-    assert found.objects[0]["fields"]["chip"] == ["ascend310p3", "ascend910b3"]
-    assert {r["part"] for r in found.objects[1:-1]} >= {"tasks"}
+    assert found.objects[1]["fields"]["chip"] == ["ascend310p3", "ascend910b3"]
+    assert {r["part"] for r in found.objects[2:-1]} >= {"tasks"}
 
 
 def test_records_on_one_side(diff, blob):
@@ -84,6 +84,16 @@ def test_many_tasks(monkeypatch, blob):
     monkeypatch.setattr(blobs, "MOST_MATCHED", 3)
     shorter = replace(blob, tasks=blob.tasks[1:])
     assert len(list(blobs.compare(blob, shorter, frozenset()))) > 2
+
+
+def test_names(diff, blob):
+    """JSON names both files first; a value that no section has cannot be ignored."""
+    found = diff(blob, blob, "--json").objects[0]
+    assert found["section"] == "inputs"
+    assert (found["a"][-5:], found["b"][-5:], found["chips"]) == ("a.sqt", "b.sqt", ["ascend310p3"] * 2)
+    wrong = diff(blob, blob, "--ignore", "blockdim", "--json")
+    assert (wrong.code, wrong.error["error"]) == (2, "dump.field")
+    assert "block_dim" in wrong.error["remedy"]
 
 
 def test_refused(sqemu, diff, blob, tmp_path):

@@ -181,6 +181,7 @@ class TestJson:
         found = sqemu("dump", put(tmp_path, NOP, KERNEL), "--json").objects
         assert found[0] == {
             "section": "file",
+            "file": str(tmp_path / "ring.bin"),
             "family": "v100",
             "reason": found[0]["reason"],
             "entries": 2,

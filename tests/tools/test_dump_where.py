@@ -12,13 +12,15 @@ from emu_core.errors import OptionError
 from formats import BUILTIN
 from tools.dump.expr import parse
 from tools.dump.items import Gap, entries
-from tools.dump.selection import Selection, field_names, numbers, slots, value_of, where
+from tools.dump.known import known_names
+from tools.dump.selection import Selection, numbers, slots, value_of, where
 
 KERNEL = BUILTIN.get("v100", "AicoreKernelSqe").build(
     {"block_dim": 12, "rt_stream_id": 3, "task_id": 9, "pc_addr": 0x12C0C0200000}
 )
 NOP = BUILTIN.get("v100", "PhSqe").build({"type": 3, "task_type": 103, "rt_stream_id": 4, "task_id": 2})
 ENTRY, OTHER = entries(BUILTIN, "v100", KERNEL + NOP)
+V100 = known_names(BUILTIN, "v100")
 
 
 def holds(text, entry=ENTRY):
@@ -127,8 +129,42 @@ class TestErrors:
     def test_unknown_field(self):
         """A name that no entry of the family has is refused with the nearest ones."""
         with pytest.raises(OptionError, match="did you mean block_dim") as error:
-            where("task == 1 and blok_dim > 2", field_names(BUILTIN, "v100"))
+            where("task == 1 and blok_dim > 2", V100)
         assert error.value.where == "--where, column 15"
+
+    @pytest.mark.parametrize(
+        ("text", "column", "says"),
+        [
+            ('kind == "kernal"', 1, "kind is never 'kernal'; did you mean kernel"),
+            ('task == 1 and struct == "PhSq"', 15, "did you mean PhSqe"),
+            ("kind > 3", 1, "kind is a text"),
+            ('slot == "x"', 1, "slot is a number"),
+            ('block_dim != "many"', 1, "block_dim is a number"),
+            ('type in ["AI_CORE", "NOPE"]', 1, "type is never 'NOPE'"),
+        ],
+    )
+    def test_what_never_holds(self, text, column, says):
+        """A text that a name never is, and a number for a text, are refused, where the choice would just be empty."""
+        with pytest.raises(OptionError, match=says) as error:
+            where(text, V100)
+        assert error.value.where == f"--where, column {column}"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'kind == "EVENT wait"', 'kind == "kernel +1"', 'kind == "empty"', 'struct == "phsqe"', "notes", "notes > 1",
+            'type == "ai_core"', "slot == 10",
+        ],
+    )  # fmt: skip
+    def test_what_may_hold(self, text):
+        """Spelling in any case, further units, and the count of doubts are fine."""
+        assert where(text, V100)
+
+    @pytest.mark.parametrize("text", ["slot == \uff11", "slot == 9x"])
+    def test_numbers_are_plain(self, text):
+        """Digits of other scripts are no numbers, as in every other option."""
+        with pytest.raises(OptionError):
+            parse(text)
 
     @given(st.text(max_size=60))
     def test_any_text(self, text):
@@ -144,11 +180,34 @@ class TestErrors:
 
 
 class TestChoices:
+    @pytest.mark.parametrize(
+        ("given", "found"),
+        [
+            ("kernel", "kernel"),
+            ("EVENT_WAIT", "event wait"),
+            ("PhSqe", "phsqe"),
+            ("ccu +1", "ccu +1"),
+            ("empty", "empty"),
+        ],
+    )
+    def test_kinds(self, given, found):
+        """A kind may be written with underscores and in any case, and as its struct."""
+        assert known_names(BUILTIN, "v100", "v200").kind(given) == found
+
+    @pytest.mark.parametrize(
+        ("given", "says"), [("kernal", "did you mean kernel"), ("", "table"), ("ALL_KERNEL", "kernel")]
+    )
+    def test_no_kind(self, given, says):
+        """A kind that no entry can have is refused."""
+        with pytest.raises(OptionError, match=says) as error:
+            V100.kind(given)
+        assert error.value.id == "dump.kind"
+
     def test_numbers(self):
         """Numbers, lists and ranges may be given together."""
         assert numbers(("1,0x10", "4-6"), "--task") == {1, 16, 4, 5, 6}
 
-    @pytest.mark.parametrize("text", ["", "x", "3-1", "-1", "1-99999", "4294967296", "1-"])
+    @pytest.mark.parametrize("text", ["", "x", "3-1", "-1", "1-99999", "4294967296", "1-", "1_0", "\uff11", "9" * 5000])
     def test_no_numbers(self, text):
         """Anything else is refused."""
         with pytest.raises(OptionError, match="is not a number"):
@@ -172,7 +231,7 @@ class TestChoices:
         """`A:B` leaves B out; A beyond B goes round the end, as from the read to the write pointer of a ring."""
         assert slots(text, 10) == found
 
-    @pytest.mark.parametrize("text", ["", "a:b", "1:2:3", "-3:", "10", "99999999999:"])
+    @pytest.mark.parametrize("text", ["", "a:b", "1:2:3", "-3:", "10", "99999999999:", "1:" + "9" * 5000])
     def test_no_ranges(self, text):
         """What is no range, or begins behind the last entry, is refused."""
         with pytest.raises(OptionError) as error:

@@ -3,10 +3,11 @@
 | object | bytes |
 |---|---|
 | `file`, `rings` | none; says the family |
+| `follows` | none; what an entry points at lies elsewhere |
 | `sqes`, `cqes`, `records` | `fields` over `hex`: a field that differs from `hex` is an edit; absent `hex` is 0 |
 | `empty` | zeros |
 | `bytes` | `hex` as it is |
-| other sections | none |
+| others, such as those of `--summary`, `--query` or a task blob | refused: they stand for no bytes |
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from formats import FormatError
-from tools.asm.lexer import Place
+from tools.asm.lexer import Place, quoted
 from tools.asm.reader import MOST_ZEROS
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from formats import CStruct, Registry
 
 _RECORDS = frozenset({"sqes", "cqes", "records"})
+_SILENT = frozenset({"file", "rings", "follows"})
+_REMEDY = "give what `sqemu dump --json` says about entries (of a task blob: with --sqes), or the text of --asm"
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ def assemble(registry: Registry, text: str, source: str, family: str | None = No
     used = family
     for line in _lines(text.split("\n"), source):
         section = line.values.get("section")
+        section = section if isinstance(section, str) else repr(section)
         if section in {"file", "rings"} and isinstance(line.values.get("family"), str):
             used = family or line.values["family"]
         elif section in _RECORDS:
@@ -55,6 +59,11 @@ def assemble(registry: Registry, text: str, source: str, family: str | None = No
             out += bytes(_zeros(line))
         elif section == "bytes":
             out += _hex(line) or b""
+        elif section not in _SILENT:
+            what = f"section {quoted(section)} stands for no bytes"
+            raise line.at("section").bad(what, id="asm.value", remedy=_REMEDY)
+    if not out:
+        raise Place(source, 1, 1).bad("there is nothing to assemble", id="asm.value", remedy=_REMEDY)
     return bytes(out)
 
 
@@ -66,8 +75,9 @@ def _lines(lines: Iterable[str], source: str) -> Iterable[_Line]:
             values = json.loads(text)
         except json.JSONDecodeError as error:
             raise Place(source, number, error.colno).bad(f"not JSON: {error.msg}") from None
-        except (RecursionError, ValueError) as error:
-            raise Place(source, number, 1).bad(f"not usable JSON: {error}") from None
+        except (RecursionError, ValueError):
+            what = "not usable JSON: a number is too long, or it is nested too deeply"
+            raise Place(source, number, 1).bad(what) from None
         if not isinstance(values, dict):
             raise Place(source, number, 1).bad("an object is expected on each line")
         yield _Line(source, number, text, values)

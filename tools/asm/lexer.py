@@ -9,11 +9,22 @@ from emu_core.errors import InputError
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<comment>[#;].*)"
-    r"|(?P<number>0[xX][0-9a-fA-F_]+(?!\w)|0[bB][01_]+(?!\w)|\d[\d_]*(?!\w))"
+    r"|(?P<number>0[xX][0-9a-fA-F_]+(?!\w)|0[bB][01_]+(?!\w)|[0-9][0-9_]*(?!\w))"
     r"|(?P<word>\.?[A-Za-z_]\w*)"
     r"|(?P<text>\"(?:[^\"\\]|\\.)*\")"
     r"|(?P<op>[{}\[\]=,-])"
 )
+
+
+_LONGEST_NUMBER = 128
+"""Characters of a number; no field needs more, and the message about a longer one could not be read."""
+_QUOTED = 40
+_EXAMPLE = "`sqemu dump --asm` writes text of the right form to compare with"
+
+
+def quoted(text: str) -> str:
+    """A piece of the text as messages show it, cut when it is long."""
+    return repr(text) if len(text) <= _QUOTED else f"{text[:_QUOTED]!r}..."
 
 
 @dataclass(frozen=True)
@@ -27,7 +38,8 @@ class Place:
     def bad(self, what: str, *, id: str = "asm.syntax", remedy: str = "") -> InputError:  # noqa: A002 - as in SqemuError
         """An error here."""
         where = f"{self.source}: line {self.line}, column {self.column}"
-        return InputError(what, id=id, where=where, remedy=remedy)
+        hint = remedy or (_EXAMPLE if id == "asm.syntax" else "")
+        return InputError(what, id=id, where=where, remedy=hint)
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,7 @@ class Token:
 
     def said(self) -> str:
         """The token as messages show it."""
-        return repr(self.text) if self.text else "the end"
+        return quoted(self.text) if self.text else "the end"
 
 
 def tokens(source: str, number: int, line: str) -> list[Token]:
@@ -60,12 +72,14 @@ def _strange(line: str, at: int) -> str:
     if line[at] == '"':
         return "the text in quotes does not end on its line"
     word = re.match(r"[^\s{}\[\]=,#]*", line[at:])
-    return f"{(word[0] if word and word[0] else line[at])!r} cannot be read"
+    return f"{quoted(word[0] if word and word[0] else line[at])} cannot be read"
 
 
 def integer(token: Token) -> int:
-    """The number a token stands for."""
+    """The number a token stands for; `InputError` (`asm.syntax`) when it is none, or too long to be one."""
+    if len(token.text) > _LONGEST_NUMBER:
+        raise token.place.bad(f"a number of {len(token.text)} characters is more than any field holds", id="asm.value")
     try:
         return int(token.text, 0) if token.text[:2].lower() in {"0x", "0b"} else int(token.text, 10)
     except ValueError:
-        raise token.place.bad(f"{token.text!r} is not a number") from None
+        raise token.place.bad(f"{quoted(token.text)} is not a number") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from formats import FormatError
 from formats.blob.layout import BlobHeader
 from formats.enums import ENUMS
-from tools.asm.lexer import Place, Token, integer, tokens
+from tools.asm.lexer import Place, Token, integer, quoted, tokens
 from tools.suggest import nearest
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Assembler:
         self._held: Token | None = None
         self._end = Place(source, 1, 1)
         self._checksum: Place | None = None
+        self._elements: set[tuple[str, int]] = set()
 
     def assemble(self, lines: Iterable[str]) -> bytes:
         """The bytes of the text; `InputError` (`asm.syntax`, `asm.field`, `asm.value`, `asm.family`)."""
@@ -97,20 +98,27 @@ class Assembler:
         action = actions.get(token.text)
         if action is None:
             known = ", ".join(_DIRECTIVES)
-            raise token.place.bad(f"there is no directive {token.text!r}", remedy=f"directives: {known}")
+            raise token.place.bad(f"there is no directive {quoted(token.text)}", remedy=f"directives: {known}")
         action(token)
 
     def _set_family(self, _token: Token) -> None:
         name = self._take()
         if name.text not in self._registry.families:
             known = ", ".join(self._registry.families)
-            raise name.place.bad(f"there is no family {name.text!r}", id="asm.family", remedy=f"families: {known}")
+            what = f"there is no family {quoted(name.text)}"
+            raise name.place.bad(what, id="asm.family", remedy=f"families: {known}")
         self._family = name.text
 
     def _zeros(self, _token: Token) -> None:
         count = self._take()
-        if count.kind != "number" or not 0 <= integer(count) <= MOST_ZEROS:
+        if count.kind != "number":
             raise count.place.bad(f"a number of bytes is expected, {count.said()} is there")
+        if integer(count) > MOST_ZEROS:
+            raise count.place.bad(
+                f"{count.said()} zeros are more than the {MOST_ZEROS} that are allowed",
+                id="asm.value",
+                remedy="give fewer; a ring has at most 2^18 entries of 64 bytes",
+            )
         self._out += bytes(integer(count))
 
     def _bytes(self, _token: Token) -> None:
@@ -119,7 +127,7 @@ class Assembler:
         for word in re.finditer(r"\S+", text):
             if not re.fullmatch(r"(?:[0-9a-fA-F]{2})+", word[0]):
                 place = Place(rest.place.source, rest.place.line, rest.place.column + word.start())
-                raise place.bad(f"{word[0]!r} is not bytes in hexadecimal")
+                raise place.bad(f"{quoted(word[0])} is not bytes in hexadecimal")
             self._out += bytes.fromhex(word[0])
 
     def _text(self, _token: Token) -> None:
@@ -128,8 +136,11 @@ class Assembler:
             raise found.place.bad(f"a text in quotes is expected, {found.said()} is there")
         try:
             self._out += json.loads(found.text).encode()
-        except (ValueError, UnicodeEncodeError) as error:
-            raise found.place.bad(f"the text cannot be read: {error}") from None
+        except ValueError:
+            raise found.place.bad(
+                "the text in quotes cannot be read",
+                remedy='escape as in JSON: \\n, \\t, \\", \\\\, \\u0041; single surrogates are no text',
+            ) from None
 
     def _mark_checksum(self, token: Token) -> None:
         self._checksum = token.place
@@ -147,6 +158,7 @@ class Assembler:
         struct = self._struct(name)
         self._expect("{", f"behind {name.text}")
         values: dict[str, int | list[int]] = {}
+        self._elements.clear()
         while not self._accept("}"):
             self._field(struct, values)
             self._accept(",")
@@ -168,7 +180,7 @@ class Assembler:
             close = nearest(name.text, self._registry.names(self._family))
             hint = f"did you mean {', '.join(close)}?" if close else f"see sqemu formats --family {self._family}"
             raise name.place.bad(
-                f"family {self._family} has no struct {name.text!r}", id="asm.field", remedy=hint
+                f"family {self._family} has no struct {quoted(name.text)}", id="asm.field", remedy=hint
             ) from None
 
     def _field(self, struct: CStruct, values: dict[str, int | list[int]]) -> None:
@@ -179,7 +191,7 @@ class Assembler:
         if field is None:
             close = nearest(name.text, (*struct.by_name, *struct.joined))
             hint = f"did you mean {', '.join(close)}?" if close else f"see sqemu formats {struct.struct_name}"
-            raise name.place.bad(f"{struct.struct_name} has no field {name.text!r}", id="asm.field", remedy=hint)
+            raise name.place.bad(f"{struct.struct_name} has no field {quoted(name.text)}", id="asm.field", remedy=hint)
         count = getattr(field, "count", None)
         if count is not None:
             self._array(name, field, count, values)
@@ -199,9 +211,13 @@ class Assembler:
             raise name.place.bad(f"{name.text} was given before, as {', '.join(sorted(twice))}", id="asm.field")
 
     def _array(self, name: Token, field: Field | Joined, count: int, values: dict[str, int | list[int]]) -> None:
+        before = name.text in values
         cells = values.setdefault(name.text, [0] * count)
         assert isinstance(cells, list)
         if not self._accept("["):
+            if before:
+                raise name.place.bad(f"{name.text} was given before", id="asm.field", remedy="give it once")
+            self._elements |= {(name.text, each) for each in range(count)}
             opened = self._expect("=", f"behind {name.text}")
             self._expect("[", f"for the {count} elements of {name.text}")
             self._list(opened, name.text, field, cells)
@@ -209,6 +225,11 @@ class Assembler:
         index = self._take()
         if index.kind != "number" or integer(index) >= count:
             raise index.place.bad(f"{name.text} has elements 0 to {count - 1}, not {index.said()}", id="asm.value")
+        element = (name.text, integer(index))
+        if element in self._elements:
+            said = f"{name.text}[{integer(index)}]"
+            raise index.place.bad(f"{said} was given before", id="asm.field", remedy="give it once")
+        self._elements.add(element)
         self._expect("]", "behind the index")
         self._expect("=", f"behind {name.text}[{index.text}]")
         cells[integer(index)] = self._value(field)
@@ -233,7 +254,8 @@ class Assembler:
             raise token.place.bad(f"a value for {field.name} is expected, {token.said()} is there")
         low, high = field.limits
         if not low <= value <= high:
-            raise token.place.bad(f"{value} does not fit {field.name}, {low} to {high} do", id="asm.value")
+            shown = hex(value) if abs(value) >> 64 else str(value)
+            raise token.place.bad(f"{shown} does not fit {field.name}, {low} to {high} do", id="asm.value")
         return value
 
 
@@ -243,7 +265,7 @@ def _named(token: Token, field: Field | Joined) -> int:
     if token.text.lower() not in by_name:
         close = nearest(token.text, table.values()) if table else []
         hint = f"did you mean {', '.join(close)}?" if close else "give a number"
-        raise token.place.bad(f"{field.name} has no value called {token.text!r}", id="asm.value", remedy=hint)
+        raise token.place.bad(f"{field.name} has no value called {quoted(token.text)}", id="asm.value", remedy=hint)
     return by_name[token.text.lower()]
 
 

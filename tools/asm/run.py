@@ -32,8 +32,11 @@ def assembled(path: str, family: str | None, without: Sequence[str]) -> bytes:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - raw.rfind(b"\n", 0, error.start)
         raise InputError(
-            f"is not text: byte {error.start} is not UTF-8", id="asm.text", where=source,
+            f"is not text: byte {error.start} is not UTF-8", id="asm.text",
+            where=f"{source}: line {line}, column {column}",
             remedy="give what `sqemu dump --asm` or `sqemu dump --json` wrote",
         ) from None  # fmt: skip
     registry = make_host(tuple(without)).registry

@@ -7,12 +7,11 @@ from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from formats.blob import Blob, BlobEvent, BlobKernel, BlobOp, BlobStream, BlobTask, BlobTensor, TensorRole
 from tools.dump.blob import SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from formats.blob import Blob
 
     Record = dict[str, object]
 
@@ -23,6 +22,19 @@ _SIGNATURE = ("kind", "stream_id", "op", "made_by", "kernel_name")
 _POSITIONS = frozenset({"section", "index"})
 MOST_MATCHED = 20_000
 """Tasks of one blob that are aligned by what they are; longer lists are aligned by position."""
+
+_ONE_OF_EACH = Blob(
+    chip="",
+    name="",
+    streams=(BlobStream(0, ""),),
+    events=(BlobEvent(0, ""),),
+    tasks=(BlobTask(0, 0),),
+    ops=(BlobOp("", "", (), ()),),
+    tensors=(BlobTensor("", 0, (), TensorRole.INTERMEDIATE, 0),),
+    kernels=(BlobKernel("", 0, ()),),
+    policies={"": ""},
+)
+"""A blob with a record in every section, whose keys are all there are."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,12 @@ def compare(a: Blob, b: Blob, ignored: frozenset[str]) -> Iterator[Change]:
         changes = _tasks(left, right) if section.name == "tasks" else _by_key(section.name, left, right)
         for change in changes:
             yield from _kept(change, ignored)
+
+
+def names() -> frozenset[str]:
+    """Names of all values that are compared, whatever the blob."""
+    keys = {key for section in SECTIONS for record in section.records(_ONE_OF_EACH) for key in record}
+    return frozenset({*_head(_ONE_OF_EACH), *keys} - _POSITIONS)
 
 
 def _kept(change: Change, ignored: frozenset[str]) -> Iterator[Change]:

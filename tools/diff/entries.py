@@ -1,41 +1,36 @@
-"""Entries of two rings, aligned by stream and task, compared field by field.
+"""Entries of two rings, aligned by stream and task.
 
-Windows that are the same bytes in both files are passed over, so large files with few changes are compared at once.
+The rules, which hold wherever an entry lies:
+
+1. An entry belongs to its stream, task and unit; entries of the same bytes are paired first, those in the same slot
+   before others, then what is left of a task in its order. Across families entries belong to their slot where one
+   family has no stream, and bytes do not count.
+2. Entries that are all zero are nobody's: they are never counted, unless they are a unit of a task that has other
+   bytes on the other side.
+
+What is the same on both sides is counted by its bytes, window by window, holes of sparse files are passed over, and
+only slots are kept of the rest, so that large files with few changes are compared at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
-from formats import SQE_SIZE, render_value
-from formats.enums import name_of
-from tools.dump.items import WINDOW, Entry, scan
+from formats import SQE_SIZE
+from tools.diff.fields import differences
+from tools.dump.items import MOST_UNITS, WINDOW, Entry, entry_at, places, task_start, used_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from tools.diff.fields import Difference
     from tools.diff.side import Ring
     from tools.dump.selection import Selection
 
-    Value: TypeAlias = "int | list[int] | None"
-    Key: TypeAlias = "tuple[int | None, int, int, int]"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One field: value and text on each side, None and empty where a side has no such field."""
-
-    name: str
-    a: Value
-    b: Value
-    text_a: str
-    text_b: str
-
-    @property
-    def both(self) -> list[object]:
-        """The values of both sides, for JSON; the names of two structs."""
-        return [self.text_a, self.text_b] if self.name == "struct" else [self.a, self.b]
+    Key: TypeAlias = "tuple[int | None, int, int]"
+    Slots: TypeAlias = "dict[Key, list[int]]"
 
 
 @dataclass(frozen=True)
@@ -54,122 +49,158 @@ class Pair:
         return found
 
 
-@dataclass
 class Comparison:
-    """All pairs that differ, and how many entries are equal.
+    """Two rings side by side; a pair is decoded when it is looked at, and not kept.
 
     Attributes:
-        by_order: tasks were aligned by their position, because a family has no stream in its entries.
+        equal, changed, only_a, only_b: entries counted so far; complete when `pairs` has been walked over, once.
+        by_order: tasks are aligned by their position, because a family has no stream in its entries.
     """
 
-    pairs: list[Pair]
-    equal: int
-    by_order: bool = False
+    def __init__(self, a: Ring, b: Ring, chosen: Selection, ignored: frozenset[str]) -> None:
+        self._a, self._b = a, b
+        self._chosen = chosen
+        self._ignored = ignored
+        self._same_family = a.reader.family == b.reader.family
+        self.by_order = (a.reader.zero_stream is None) != (b.reader.zero_stream is None)
+        self._starts = [0, 0]
+        self.equal = self.changed = self.only_a = self.only_b = 0
 
     @property
-    def counts(self) -> tuple[int, int, int]:
-        """Entries that are changed, only in A, only in B."""
-        both = sum(p.a is not None and p.b is not None for p in self.pairs)
-        return both, sum(p.b is None for p in self.pairs), sum(p.a is None for p in self.pairs)
+    def different(self) -> bool:
+        """Whether an entry differs."""
+        return bool(self.changed or self.only_a or self.only_b)
 
+    def pairs(self) -> Iterator[Pair]:
+        """The pairs that differ: those with an entry of A in the order of A, then those that only B has."""
+        left: Slots = {}
+        right: Slots = {}
+        for first, end in _windows(self._a, self._b):
+            self._window(first, end, left, right)
+        for slot_a, slot_b, unit in self._aligned(left, right):
+            pair = self._pair(slot_a, slot_b, unit)
+            if pair is not None:
+                yield pair
 
-def compare(a: Ring, b: Ring, chosen: Selection, ignored: frozenset[str]) -> Comparison:
-    """The comparison of two rings."""
-    by_order = (a.reader.zero_stream is None) != (b.reader.zero_stream is None)
-    same = a.reader.family == b.reader.family and chosen.everything
-    left, skipped = _keyed(a, b if same else None, chosen, by_order=by_order)
-    right, _ = _keyed(b, a if same else None, chosen, by_order=by_order)
-    found = Comparison([], skipped, by_order)
-    for key, entry in left.items():
-        other = right.pop(key, None)
-        differences = () if other is None else tuple(_differences(entry, other, ignored))
-        if other is not None and not differences:
-            found.equal += 1
+    # ---- what is the same, by bytes ----
+
+    def _window(self, first: int, end: int, left: Slots, right: Slots) -> None:
+        """Count what is the same in slots `first` to `end` (exclusive), and add the slots of the rest by their task."""
+        a, b = self._a, self._b
+        starts = self._starts = [
+            task_start(r.reader, r.data, first, known) if first < r.slots else first
+            for r, known in zip((a, b), self._starts, strict=True)
+        ]
+        if self._same_family and self._chosen.everything and _alike(a, b, starts, end):
+            self.equal += len(used_slots(_bytes(a, first, end)))
         else:
-            found.pairs.append(Pair(entry, other, differences))
-    found.pairs += [Pair(None, entry) for entry in right.values()]
-    return found
+            mine, theirs = (
+                dict(places(r.reader, r.data, first, min(end, r.slots), start))
+                for r, start in zip((a, b), starts, strict=True)
+            )
+            if self._same_family:
+                for slot in [s for s, start in mine.items() if theirs.get(s) == start and self._same(s, start)]:
+                    self._count(slot, mine.pop(slot))
+                    del theirs[slot]
+            self._keep(a, mine, left)
+            self._keep(b, theirs, right)
+        for ring in (a, b):
+            ring.data.release(first * SQE_SIZE, end * SQE_SIZE)
+
+    def _same(self, slot: int, start: int) -> bool:
+        """Whether both sides have the same bytes in `slot`, and in `start`, where the task of both begins."""
+        return all(_raw(self._a, at) == _raw(self._b, at) for at in {slot, start})
+
+    def _count(self, slot: int, start: int) -> None:
+        """One equal entry, if it is chosen and not all zero."""
+        if any(_raw(self._a, slot)) and (
+            self._chosen.everything or self._chosen.admits(entry_at(self._a.reader, self._a.data, slot, start))
+        ):
+            self.equal += 1
+
+    def _keep(self, ring: Ring, found: dict[int, int], kept: Slots) -> None:
+        for slot, start in found.items():
+            raw = _raw(ring, start)
+            task = None if self.by_order else ring.reader.task_of(raw)
+            key = (None, slot, slot - start) if task is None else (ring.reader.stream_of(raw), task, slot - start)
+            kept.setdefault(key, []).append(slot)
+
+    # ---- the rest, by stream and task ----
+
+    def _aligned(self, left: Slots, right: Slots) -> Iterable[tuple[int | None, int | None, int]]:
+        """(slot in A, slot in B, unit) of entries that belong together; None where a side has none."""
+        found: list[tuple[int | None, int | None, int]] = []
+        for key, mine in left.items():
+            theirs = right.pop(key, [])
+            if self._same_family and len(mine) + len(theirs) > 2 and theirs:
+                found += self._same_bytes(mine, theirs, key[2])
+            found += ((a, b, key[2]) for a, b in zip_longest(mine, theirs))
+        found += ((None, slot, key[2]) for key, slots in right.items() for slot in slots)
+        return sorted(found, key=lambda each: (each[0] is None, each[1] if each[0] is None else each[0]))
+
+    def _same_bytes(self, mine: list[int], theirs: list[int], unit: int) -> list[tuple[int, int, int]]:
+        """Pairs of the same bytes, in order; they are taken out of both lists."""
+        waiting: dict[bytes, list[int]] = {}
+        for slot in reversed(theirs):
+            waiting.setdefault(_raw(self._b, slot), []).append(slot)
+        found = [(a, same.pop(), unit) for a in mine if (same := waiting.get(_raw(self._a, a)))]
+        taken_a, taken_b = {a for a, _, _ in found}, {b for _, b, _ in found}
+        mine[:] = [slot for slot in mine if slot not in taken_a]
+        theirs[:] = [slot for slot in theirs if slot not in taken_b]
+        return found
+
+    def _pair(self, slot_a: int | None, slot_b: int | None, unit: int) -> Pair | None:
+        """The pair when it differs, counted; None when it is equal, not chosen or empty."""
+        a = None if slot_a is None else entry_at(self._a.reader, self._a.data, slot_a, slot_a - unit)
+        b = None if slot_b is None else entry_at(self._b.reader, self._b.data, slot_b, slot_b - unit)
+        sides = [entry for entry in (a, b) if entry is not None]
+        if all(e.empty for e in sides) or not (self._chosen.everything or any(map(self._chosen.admits, sides))):
+            return None
+        if a is None or b is None:
+            self.only_a += b is None
+            self.only_b += a is None
+            return Pair(a, b)
+        found = tuple(differences(a, b, self._ignored))
+        if found:
+            self.changed += 1
+            return Pair(a, b, found)
+        self.equal += 1
+        return None
 
 
-def _keyed(ring: Ring, other: Ring | None, chosen: Selection, *, by_order: bool) -> tuple[dict[Key, Entry], int]:
-    """Entries by key, in slot order, and the number of entries in windows that are the same on the other side."""
-    found: dict[Key, Entry] = {}
-    seen: dict[tuple[int | None, int, int], int] = {}
-    skipped = 0
-    for first in range(0, ring.slots, WINDOW):
-        end = min(first + WINDOW, ring.slots)
-        if other is not None and _same(ring, other, first, end):
-            skipped += end - first
+def _windows(a: Ring, b: Ring) -> Iterator[tuple[int, int]]:
+    """Slots to compare (first, end), without what is a hole in both files."""
+    count = max(a.slots, b.slots)
+    at = 0
+    while at < count:
+        hole = min(_stored(ring, at, count) for ring in (a, b))
+        if hole > at + WINDOW:
+            yield at, at + MOST_UNITS  # units of a task before the hole
+            at = hole
             continue
-        for item in chosen.of(scan(ring.reader, ring.data, first, end)):
-            if not isinstance(item, Entry):
-                continue
-            place = (None, item.slot, item.unit) if by_order or item.task_id is None else (
-                item.stream_id, item.task_id, item.unit
-            )  # fmt: skip
-            seen[place] = seen.get(place, -1) + 1
-            found[*place, seen[place]] = item
-    return found, skipped
+        end = min(at + WINDOW, count)
+        yield at, end
+        at = end
 
 
-def _same(a: Ring, b: Ring, first: int, end: int) -> bool:
-    """Whether both files have the same bytes in these slots, and nothing multi-unit crosses their ends."""
-    if end > b.slots or end > a.slots:
+def _stored(ring: Ring, slot: int, otherwise: int) -> int:
+    """The first slot from `slot` on that is in no hole; `otherwise` where there is none."""
+    if slot >= ring.slots:
+        return otherwise
+    found = ring.data.next_data(slot * SQE_SIZE) // SQE_SIZE
+    return found if found < ring.slots else otherwise
+
+
+def _alike(a: Ring, b: Ring, starts: list[int], end: int) -> bool:
+    """Whether both sides have the same bytes up to `end`, from where the task begins that takes up the first slot."""
+    if end > min(a.slots, b.slots) or starts[0] != starts[1]:
         return False
-    part = slice(first * SQE_SIZE, end * SQE_SIZE)
-    same = bytes(a.data.view[part]) == bytes(b.data.view[part])
-    for ring in (a, b):
-        ring.data.release(part.start, part.stop)
-    return same
+    return bytes(_bytes(a, starts[0], end)) == bytes(_bytes(b, starts[0], end))
 
 
-def _differences(a: Entry, b: Entry, ignored: frozenset[str]) -> Iterator[Difference]:
-    if a.raw == b.raw and a.decoded.struct is b.decoded.struct:
-        return
-    if "struct" not in ignored and a.decoded.struct.struct_name != b.decoded.struct.struct_name:
-        names = a.decoded.struct.struct_name, b.decoded.struct.struct_name
-        yield Difference("struct", None, None, *names)
-    left, right = _shown(a), _shown(b)
-    for name in dict.fromkeys((*left, *right)):
-        if name in ignored:
-            continue
-        mine, theirs = left.get(name), right.get(name)
-        if not _equal(a, b, name, mine, theirs):
-            yield Difference(name, mine, theirs, _text(a, name, mine), _text(b, name, theirs))
+def _bytes(ring: Ring, first: int, end: int) -> memoryview[int]:
+    return ring.data.view[first * SQE_SIZE : end * SQE_SIZE]
 
 
-def _shown(entry: Entry) -> dict[str, int | list[int]]:
-    """Named and joined values, then reserved bits that are set."""
-    struct, values = entry.decoded.struct, entry.decoded.values
-    stray = {f.name: values[f.name] for f in struct.fields if f.reserved and _any(values[f.name])}
-    return {**struct.join(values), **stray}
-
-
-def _equal(a: Entry, b: Entry, name: str, mine: Value, theirs: Value) -> bool:
-    """Same number, or same name of the value; a field that one side lacks equals 0."""
-    if mine is None or theirs is None:
-        return not _any(theirs if mine is None else mine)
-    if mine == theirs:
-        return True
-    said = [_name(entry, name, value) for entry, value in ((a, mine), (b, theirs))]
-    across = a.decoded.struct.family != b.decoded.struct.family
-    return across and bool(said[0]) and said[0] == said[1]
-
-
-def _name(entry: Entry, name: str, value: Value) -> str:
-    field = entry.decoded.struct.by_name.get(name)
-    return name_of(field.enum, value) if field is not None and field.enum and isinstance(value, int) else ""
-
-
-def _text(entry: Entry, name: str, value: Value) -> str:
-    if value is None:
-        return "-"
-    struct = entry.decoded.struct
-    field = struct.joined.get(name) or struct.by_name[name]
-    if getattr(field, "reserved", False) and isinstance(value, int):
-        return f"{value:#x}"
-    return render_value(field, value)
-
-
-def _any(value: Value) -> bool:
-    return any(value) if isinstance(value, list) else bool(value)
+def _raw(ring: Ring, slot: int) -> bytes:
+    return bytes(_bytes(ring, slot, slot + 1))

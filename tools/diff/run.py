@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from emu_core.errors import OptionError
-from tools.diff import blobs, entries
+from tools.diff import blobs, entries, ignored
 from tools.diff.side import Program, Ring, side
-from tools.dump.selection import Selection, field_names, numbers, where
+from tools.dump.known import known_names
+from tools.dump.request import Request as Dump
 from tools.dump.sqes import head_of
 from tools.files import STDIN
 from tools.given_plugins import make_host
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from formats import Registry
+    from tools.dump.known import Known
+    from tools.dump.selection import Selection
 
 DIFFERENT = 1
 
@@ -74,21 +77,22 @@ def diff(request: Request) -> int:
 
 
 def _rings(request: Request, a: Ring, b: Ring, registry: Registry) -> int:
-    known = field_names(registry, a.reader.family) | field_names(registry, b.reader.family)
-    chosen = Selection(
-        numbers(request.streams, "--stream"),
-        numbers(request.tasks, "--task"),
-        frozenset(kind.lower() for kind in request.kinds),
-        None if request.where is None else where(request.where, known),
-    )
-    found = entries.compare(a, b, chosen, frozenset(request.ignored))
+    known = known_names(registry, a.reader.family, b.reader.family)
+    ignored.check_fields(request.ignored, known)
+    found = entries.Comparison(a, b, _selection(request, known), frozenset(request.ignored))
     tails = a.trailing != b.trailing
     if request.as_json:
-        _rings_json(found, tails=tails)
+        _rings_json(found, a, b, tails=tails)
     else:
         limit = width()
         lines(cut(line, limit) for line in _rings_text(found, a, b, tails=tails))
-    return DIFFERENT if found.pairs or tails else 0
+    return DIFFERENT if found.different or tails else 0
+
+
+def _selection(request: Request, known: Known) -> Selection:
+    """The choice of entries, read as `sqemu dump` reads it."""
+    chosen = Dump(request.a, streams=request.streams, tasks=request.tasks, kinds=request.kinds, where=request.where)
+    return chosen.selection(lambda: known)
 
 
 def _rings_text(found: entries.Comparison, a: Ring, b: Ring, *, tails: bool) -> Iterator[str]:
@@ -96,12 +100,14 @@ def _rings_text(found: entries.Comparison, a: Ring, b: Ring, *, tails: bool) -> 
         yield click.style(f"{sign} {ring.name}: {ring.slots} SQEs, family {ring.reader.family}", bold=True)
     if found.by_order:
         yield "aligned by position: one of the families has no stream in its entries"
-    for pair in found.pairs:
+    for pair in found.pairs():
         yield from _pair_text(pair)
     if tails:
         yield f"bytes behind the last entry: {a.trailing.hex() or 'none'} -> {b.trailing.hex() or 'none'}"
-    changed, only_a, only_b = found.counts
-    yield f"{found.equal} equal, {changed} changed, {only_a} only in {a.name}, {only_b} only in {b.name}"
+    yield (
+        f"{found.equal} equal, {found.changed} changed, "
+        f"{found.only_a} only in {a.name}, {found.only_b} only in {b.name}"
+    )
 
 
 def _pair_text(pair: entries.Pair) -> Iterator[str]:
@@ -117,8 +123,9 @@ def _pair_text(pair: entries.Pair) -> Iterator[str]:
         yield f"      {each.name:<{size}}  {each.text_a} -> {each.text_b}"
 
 
-def _rings_json(found: entries.Comparison, *, tails: bool) -> None:
-    for pair in found.pairs:
+def _rings_json(found: entries.Comparison, a: Ring, b: Ring, *, tails: bool) -> None:
+    json_line({"section": "inputs", "a": a.name, "b": b.name, "families": [a.reader.family, b.reader.family]})
+    for pair in found.pairs():
         json_line(
             {
                 "section": "changed" if pair.a and pair.b else "only",
@@ -131,9 +138,8 @@ def _rings_json(found: entries.Comparison, *, tails: bool) -> None:
                 "fields": {d.name: d.both for d in pair.differences},
             }
         )
-    changed, only_a, only_b = found.counts
-    counts = {"equal": found.equal, "changed": changed, "only_a": only_a, "only_b": only_b, "trailing": tails}
-    json_line({"section": "diff", **counts, "by_order": found.by_order})
+    counts = {"equal": found.equal, "changed": found.changed, "only_a": found.only_a, "only_b": found.only_b}
+    json_line({"section": "diff", **counts, "trailing": tails, "by_order": found.by_order})
 
 
 # ---- blobs -------------------------------------------------------------------------------------------------------
@@ -145,8 +151,10 @@ def _blobs(request: Request, a: Program, b: Program) -> int:
             "choices of entries count for rings, not for blobs", id="diff.options", where="diff",
             remedy="drop them; --ignore FIELD works for blobs too",
         )  # fmt: skip
+    ignored.check_keys(request.ignored, blobs.names())
     changes = list(blobs.compare(a.blob, b.blob, frozenset(request.ignored)))
     if request.as_json:
+        json_line({"section": "inputs", "a": a.name, "b": b.name, "chips": [a.blob.chip, b.blob.chip]})
         for change in changes:
             fields = {k: list(v) for k, v in change.fields.items()}
             side_of = "b" if change.a is None else "a" if change.b is None else None

@@ -15,12 +15,14 @@ from tools.asm import writer
 from tools.dump import items, rings
 from tools.dump.blob import SECTIONS, header, summary
 from tools.dump.damaged import Damaged
+from tools.dump.known import known_names
 from tools.dump.present import Part, Scene, present
 from tools.dump.request import SKIPPED, Request
-from tools.dump.selection import field_names, slots
+from tools.dump.selection import slots
 from tools.dump.views.table import Columns
 from tools.options import pairs, split_policies
-from tools.show import cut, heading, json_line, lines, rows_as_text, safe, width
+from tools.show import cut, heading, json_line, lines, safe, width
+from tools.stacked import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +86,7 @@ def _whole(request: Request, blob: Blob, data: bytes) -> None:
         rows = list(section.rows(blob))
         if rows:
             heading(section.title)
-            lines(rows_as_text(section.columns, rows, right=section.right, limit=limit))
+            lines(folded(section.columns, rows, right=section.right, limit=limit))
 
 
 # ---- damaged blobs -----------------------------------------------------------------------------------------------
@@ -104,10 +106,10 @@ def _damaged(request: Request, data: Data, error: FormatError) -> int:
     heading("Sections")
     columns = ("name", "offset", "bytes", "records", "state")
     rows = [(a.name, f"{a.offset:#x}", a.size, a.count, a.reason or "whole") for a in found.areas]
-    lines(rows_as_text(columns, rows, right=columns[1:4], limit=limit))
+    lines(folded(columns, rows, right=columns[1:4], limit=limit))
     heading("Tasks")
     names = ("#", "at", "type", "stream", "op", "event", "kernel", "blocks", "arguments")
-    lines(rows_as_text(names, list(found.task_rows()), right=("#", "at", "stream", "op", "event"), limit=limit))
+    lines(folded(names, list(found.task_rows()), right=("#", "at", "stream", "op", "event"), limit=limit))
     bad = sum(bool(a.reason) for a in found.areas)
     click.echo(f"error {error.id}: {error}", err=True)
     click.echo(f"skipped {found.lost_tasks} tasks; {bad} of {len(found.areas)} sections are not whole", err=True)
@@ -134,7 +136,7 @@ def _rings(request: Request, blob: Blob, host: PluginHost) -> None:
         )
     model = rings.load(blob, rest, host)
     chip = model.device.chip
-    chosen = request.selection(field_names(host.registry, chip.family))
+    chosen = request.selection(lambda: known_names(host.registry, chip.family))
     rows = [list(items.entries(host.registry, chip.family, s.queue.contents(), s.id)) for s in model.streams]
     longest = max(map(len, rows), default=0)
     runs = slots(request.slots, longest)

@@ -8,7 +8,7 @@ from emu_core.errors import OptionError
 from formats import FormatError
 from formats.completion import decode_cqe
 from formats.enums import name_of
-from tools.dump.items import WINDOW, Entry, Gap
+from tools.dump.items import Entry, stored, with_gaps
 from tools.dump.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -58,21 +58,14 @@ class Completions:
 
     def scan(self, data: Data, first: int, last: int) -> Iterator[Item]:
         """Entries and gaps of slots `first` to `last` (exclusive)."""
-        gap: Gap | None = None
-        for slot in range(first, last):
+
+        def entry(slot: int) -> Entry:
             raw = bytes(data.view[slot * self.size : (slot + 1) * self.size])
-            if not any(raw):
-                gap = Gap(None, gap.first if gap else slot, slot)
-                continue
-            if gap:
-                yield gap
-                gap = None
             decoded = self.decoded(raw, slot * self.size)
-            yield Entry(decoded.values["stream_id"], slot, raw, decoded, kind_of(decoded), decoded.values["task_id"])
-            if not slot % WINDOW:
-                data.release(0, slot * self.size)
-        if gap:
-            yield gap
+            values = decoded.values
+            return Entry(values["stream_id"], slot, raw, decoded, kind_of(decoded), values["task_id"])
+
+        return with_gaps(stored(data, self.size, first, last), first, last, entry)
 
 
 def _told(found: Completion) -> Iterator[str]:

@@ -6,13 +6,10 @@ import errno
 import mmap
 import os
 import stat
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emu_core.errors import InputError
-from tools.files import STDIN, unreadable
+from tools.files import input_name, opened_binary, read_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +61,7 @@ class Data:
 
 @contextmanager
 def opened(path: str) -> Iterator[Data]:
-    """The bytes of a file, or of standard input for `-`; `InputError` (`input.file`) when they cannot be read."""
+    """The bytes of a file, or of standard input for `-`; `InputError` (`input.file`) as `read_bytes`."""
     data = _read(path)
     try:
         yield data
@@ -73,19 +70,8 @@ def opened(path: str) -> Iterator[Data]:
 
 
 def _read(path: str) -> Data:
-    try:
-        if path == STDIN and sys.stdin is None:
-            raise InputError("standard input is closed", id="input.file", where="-", remedy="give a file name")
-        if path == STDIN:
-            return _mapped(sys.stdin.buffer.fileno()) or Data(sys.stdin.buffer.read())
-        with Path(path).open("rb") as file:
-            return _mapped(file.fileno()) or Data(file.read())
-    except OSError as error:
-        raise unreadable("standard input" if path == STDIN else path, error) from None
-    except MemoryError:
-        raise InputError(
-            "does not fit into memory", id="input.file", where=path, remedy="give a regular file, which is mapped"
-        ) from None
+    with opened_binary(path) as file:
+        return _mapped(file.fileno()) or Data(read_open(file, input_name(path)))
 
 
 def _mapped(descriptor: int) -> Data | None:

@@ -9,8 +9,9 @@
 | logic | `not (a == 1 or b == 2) and c` |
 
 Names are fields (joined values such as `pc_addr`, too) and `slot`, `offset`, `stream`, `task`, `kind`, `struct`,
-`guessed`. A comparison with a field that an entry does not have does not hold. A text compares with the name of an
-enumerated value, in any case of letters. An array compares as true when one of its elements does.
+`guessed`, `notes` (how many doubts an entry has). A comparison with a field that an entry does not have does not hold.
+A text compares with the name of an enumerated value, in any case of letters. An array compares as true when one of its
+elements does.
 """
 
 from __future__ import annotations
@@ -119,15 +120,15 @@ def _compare(op: str, value: int | str, said: str, literal: int | str) -> bool:
     return _COMPARE[op](value, literal)
 
 
-def names(node: Node) -> Iterator[Name]:
-    """Every name of an expression, left to right."""
+def tests(node: Node) -> Iterator[Test]:
+    """Every comparison of an expression, left to right."""
     if isinstance(node, Test):
-        yield node.name
+        yield node
     elif isinstance(node, Not):
-        yield from names(node.inner)
+        yield from tests(node.inner)
     else:
         for part in node.parts:
-            yield from names(part)
+            yield from tests(part)
 
 
 def parse(text: str) -> Node:

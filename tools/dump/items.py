@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from formats import SQE_SIZE
 from tools.dump.kinds import Kind, kind_of, unit_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -26,8 +27,11 @@ WINDOW = 16384
 FEW = 256
 """Entries up to which a file is read without numpy, whose import would take longer than the work."""
 
+MOST_UNITS = 5
+"""64-byte units that the longest task has."""
+
 _SYNC = 0x8000
-_MOST_UNITS = 5
+_RECORDS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,26 @@ class Reader:
         """Task id by the header."""
         return int(self._task.read(raw)) if self._task else None
 
+    @cached_property
+    def _lengths(self) -> tuple[int, ...]:
+        """The bits of an entry, as masks of a little-endian integer, in which some layout has `sqe_length`."""
+        known = (self.registry.get(self.family, name) for name in self.registry.names(self.family))
+        fields = (struct.by_name["sqe_length"] for struct in known if "sqe_length" in struct.by_name)
+        return tuple({((1 << f.width) - 1) << f.offset for f in fields})
+
+    @property
+    def single(self) -> bool:
+        """Whether every task of the family is one entry."""
+        return not self._lengths
+
+    def units_of(self, raw: bytes) -> int:
+        """Units (1 to `MOST_UNITS`) of the task that begins with the entry `raw`."""
+        whole = int.from_bytes(raw, "little")
+        if not any(whole & mask for mask in self._lengths):
+            return 1
+        further = int(self.registry.decode(self.family, raw).values.get("sqe_length", 0))
+        return 1 + further if further < MOST_UNITS else 1
+
     def with_ids(
         self, window: memoryview[int], used: Sequence[int], streams: frozenset[int], tasks: frozenset[int]
     ) -> list[int]:
@@ -122,10 +146,10 @@ class Reader:
 
     def entries(self, window: memoryview[int] | bytes, slot: int, base: int) -> Iterator[Entry]:
         """The entries of the first task in `window`, which starts at `slot` and byte `base`: one per unit."""
-        decoded = next(self.registry.decode_stream(self.family, window[: _MOST_UNITS * SQE_SIZE], offset=base))
+        decoded = next(self.registry.decode_stream(self.family, window[: MOST_UNITS * SQE_SIZE], offset=base))
         raw = bytes(window[:SQE_SIZE])
         stream, task, kind = self.stream_of(raw), self.task_of(raw), kind_of(decoded)
-        yield Entry(stream, slot, raw, replace(decoded, units=()), kind, task)
+        yield Entry(stream, slot, raw, replace(decoded, units=()) if decoded.units else decoded, kind, task)
         for k, unit in enumerate(decoded.units, 1):
             part = bytes(window[k * SQE_SIZE : (k + 1) * SQE_SIZE])
             yield Entry(stream, slot + k, part, unit, unit_kind(kind, k), task, k)
@@ -142,10 +166,84 @@ def entries(registry: Registry, family: str, ring: bytes, stream_id: int | None 
             slot += 1
 
 
+def task_start(reader: Reader, data: Data, slot: int, known: int = 0) -> int:
+    """The slot where the task begins that takes up `slot`; `slot` itself where one begins, or none is.
+
+    `known` is a slot, not behind `slot`, that is not inside a task.
+
+    Whether an entry begins a task depends on the entries before it, in the end on the whole ring. To read little, the
+    walk goes backwards to a slot that cannot be inside a task: none of the four entries before it, each taken for the
+    beginning of a task, claims units up to there. That holds whatever those entries are, so from there on the walk
+    forwards is the one from slot 0. Plain entries and zeros claim nothing, so it is mostly a step of four entries;
+    only where everything claims further units is it the whole way, or that to `known`.
+    """
+    if reader.single or slot <= known:
+        return slot
+    ends: dict[int, int] = {}
+
+    def end(at: int) -> int:
+        if at not in ends:
+            ends[at] = at + reader.units_of(bytes(data.view[at * SQE_SIZE : (at + 1) * SQE_SIZE]))
+        return ends[at]
+
+    def claimed_by(at: int) -> int | None:
+        return next((p for p in range(max(at - MOST_UNITS + 1, known), at) if end(p) > at), None)
+
+    safe = slot
+    while (over := claimed_by(safe)) is not None:
+        safe = over  # the slots between are inside the same claim
+    while end(safe) <= slot:
+        safe = end(safe)
+    return safe
+
+
+def places(reader: Reader, data: Data, first: int, last: int, start: int) -> Iterator[tuple[int, int]]:
+    """(slot, slot where its task begins) of every entry in slots `first` to `last` (exclusive), nothing decoded.
+
+    `start` is where the task begins that takes up `first`, as `task_start` finds it. Entries that are all zero are left
+    out unless they are a further unit of a task.
+    """
+    window = data.view[first * SQE_SIZE : last * SQE_SIZE]
+    if reader.single:
+        yield from ((first + index, first + index) for index in used_slots(window))
+        return
+    at = first
+    if start < first:
+        end = start + reader.units_of(bytes(data.view[start * SQE_SIZE : (start + 1) * SQE_SIZE]))
+        yield from ((slot, start) for slot in range(first, min(end, last)))
+        at = end
+    for index in used_slots(window):
+        slot = first + index
+        if slot >= at:
+            at = slot + reader.units_of(bytes(window[index * SQE_SIZE : (index + 1) * SQE_SIZE]))
+            yield from ((unit, slot) for unit in range(slot, min(at, last)))
+
+
+def entry_at(reader: Reader, data: Data, slot: int, start: int) -> Entry:
+    """The entry in `slot`, which belongs to the task that begins in slot `start`."""
+    return next(entry for entry in _task(reader, data, start) if entry.slot == slot)
+
+
+def _task(reader: Reader, data: Data, start: int) -> Iterator[Entry]:
+    """The units of the task that begins in slot `start`."""
+    stop = min(start + MOST_UNITS, len(data) // SQE_SIZE)
+    return reader.entries(data.view[start * SQE_SIZE : stop * SQE_SIZE], start, start * SQE_SIZE)
+
+
 def scan(reader: Reader, data: Data, first: int, last: int) -> Iterator[Item]:
-    """Entries and gaps of slots `first` to `last` (exclusive); pages behind are given back."""
+    """Entries and gaps of slots `first` to `last` (exclusive), as a walk over all of `data` has them.
+
+    A task that begins before `first` shows its further units, one that ends behind `last` its first ones. Pages behind
+    are given back.
+    """
     gap: Gap | None = None
     slot = first
+    start = task_start(reader, data, first) if first < last else first
+    if start < first:
+        for entry in _task(reader, data, start):
+            if first <= entry.slot < last:
+                yield entry
+                slot = entry.slot + 1
     while slot < last:
         hole = min(data.next_data(slot * SQE_SIZE) // SQE_SIZE, last)
         if hole > slot + WINDOW:
@@ -180,9 +278,9 @@ def _window(reader: Reader, data: Data, slot: int, end: int, last: int) -> Itera
             continue  # a further unit of the task before
         if here > at:
             yield Gap(reader.zero_stream, at, here - 1)
-        stop = min(here + _MOST_UNITS, last)
-        for entry in reader.entries(data.view[here * SQE_SIZE : stop * SQE_SIZE], here, here * SQE_SIZE):
-            yield entry
+        for entry in _task(reader, data, here):
+            if entry.slot < last:
+                yield entry
             at = entry.slot + 1
     if at < end:
         yield Gap(reader.zero_stream, at, end - 1)
@@ -229,14 +327,41 @@ def used_array(window: memoryview[int]) -> npt.NDArray[np.intp]:
     return np.flatnonzero(np.frombuffer(window, "<u8").reshape(-1, SQE_SIZE // 8).any(axis=1))
 
 
-def records(struct: CStruct, data: Data, first: int, last: int) -> Iterator[Entry]:
-    """The bytes as an array of `struct`: elements `first` to `last` (exclusive)."""
+def records(struct: CStruct, data: Data, first: int, last: int) -> Iterator[Item]:
+    """The bytes as an array of `struct`: elements `first` to `last` (exclusive), runs of zeros as gaps."""
     from formats.decoded import decode_as  # noqa: PLC0415 - the one use
 
     kind = Kind(struct.struct_name, struct.struct_name)
     size = struct.size
-    for index in range(first, last):
+
+    def entry(index: int) -> Entry:
         raw = bytes(data.view[index * size : (index + 1) * size])
-        yield Entry(None, index, raw, decode_as(struct, None, raw, index * size), kind, None)
-        if not index % WINDOW:
-            data.release(0, index * size)
+        return Entry(None, index, raw, decode_as(struct, None, raw, index * size), kind, None)
+
+    return with_gaps(stored(data, size, first, last), first, last, entry)
+
+
+def stored(data: Data, size: int, first: int, last: int) -> Iterator[int]:
+    """Records `first` to `last` (exclusive) of `size` bytes that are not all zero; pages behind are given back."""
+    step = max(_RECORDS // size, 1)
+    at = first
+    while (at := min(max(at, data.next_data(at * size) // size), last)) < last:
+        end = min(at + step, last)
+        window = bytes(data.view[at * size : end * size])
+        if window != bytes(len(window)):
+            zero = bytes(size)
+            yield from (at + k for k in range(end - at) if window[k * size : (k + 1) * size] != zero)
+        data.release(at * size, end * size)
+        at = end
+
+
+def with_gaps(used: Iterable[int], first: int, last: int, entry: Callable[[int], Entry]) -> Iterator[Item]:
+    """`entry` of every used record (ascending), gaps for the others of `first` to `last` (exclusive)."""
+    at = first
+    for index in used:
+        if index > at:
+            yield Gap(None, at, index - 1)
+        yield entry(index)
+        at = index + 1
+    if at < last:
+        yield Gap(None, at, last - 1)

@@ -179,6 +179,13 @@ def unit_kind(first: Kind, unit: int) -> Kind:
     return Kind(f"{first.name} +{unit}", "")
 
 
+def kind_names(struct: str) -> tuple[str, ...]:
+    """Every kind that an entry of the layout `struct` can be."""
+    named = tuple(kind.name for kind in KINDS if kind.struct == struct)
+    always = any(kind.struct == struct and not kind.field for kind in KINDS)
+    return named if always else (*named, _plain_name(struct))
+
+
 @cache
 def _plain_name(struct: str) -> str:
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", struct.removesuffix("Sqe"))

@@ -65,7 +65,7 @@ def _parts(request: Request, parts: Sequence[Part], scene: Scene) -> None:
     for part in parts:
         items = iter(part.items)
         first = next(items, None)
-        if first is None and request.selects and part.title:
+        if first is None and request.first_choice and part.title:
             continue  # nothing of this ring was chosen
         shown = items if first is None else chain([first], items)
         if part.title:
@@ -82,7 +82,7 @@ def _parts(request: Request, parts: Sequence[Part], scene: Scene) -> None:
 def _whole(request: Request, items: Iterable[Item], scene: Scene) -> Iterator[str]:
     """The views that show all entries of all rings as one."""
     if request.view == "query":
-        return query.lines(items, request.query, scene.columns, width(), changes=request.changes)
+        return query.lines(items, request.query or "", scene.columns, width(), changes=request.changes)
     if request.view == "c":
         return cinit.lines(items, scene.family)
     if request.view == "asm":
@@ -98,7 +98,7 @@ def _json(request: Request, items: Iterable[Item], scene: Scene) -> None:
         json_line(summary.record(summary.summarise(items), scene.chip))
         return
     if request.view == "query":
-        for record in query.records(items, request.query, changes=request.changes):
+        for record in query.records(items, request.query or "", changes=request.changes):
             json_line(record)
         return
     for item in items:

@@ -8,8 +8,9 @@ import click
 
 from tools.dump import items
 from tools.dump.blob import summary
+from tools.dump.known import known_names
 from tools.dump.present import Part, Scene, present
-from tools.dump.selection import field_names, slots
+from tools.dump.selection import slots
 from tools.dump.views.table import Columns
 from tools.record.reader import Record
 from tools.show import cut, heading, json_line, lines, rows_as_text, safe, width
@@ -89,7 +90,7 @@ def _place(found: Mapping[str, Any]) -> str:
 def _rings(request: Request, record: Record, host: PluginHost) -> None:
     run = record.run(record.run_numbers[-1] if request.run is None else request.run)
     chip = host.chip(record.manifest["chip"])
-    chosen = request.selection(field_names(host.registry, chip.family))
+    chosen = request.selection(lambda: known_names(host.registry, chip.family))
     rings = {
         sq: list(items.entries(host.registry, chip.family, ring["executed"], sq)) for sq, ring in run.rings.items()
     }

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from emu_core.errors import OptionError
-from tools.dump.selection import Selection, check_field, numbers, where
+from tools.dump.selection import Selection, numbers, where
 from tools.files import STDIN
 from tools.show import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from tools.dump.known import Known
 
 VIEWS = ("table", "fields", "compact", "summary", "c", "asm", "query")
 """Ways to show entries; `table` when nothing is asked for."""
@@ -28,6 +30,7 @@ class Request:
         view: one of `VIEWS`.
         query: field of the view `query`; `changes` leaves out lines whose value is that of the line before.
         streams, tasks, kinds, where, slots: what is shown, as given.
+        words: groups of hex text are little-endian words, bytes in address order, or (None) what is found out.
         run: execution of a run record, from 0; None for the last one.
     """
 
@@ -35,6 +38,7 @@ class Request:
     sqes: bool = False
     cqes: bool = False
     hex_text: bool = False
+    words: bool | None = None
     struct: str | None = None
     family: str | None = None
     chip: str | None = None
@@ -42,7 +46,7 @@ class Request:
     without: tuple[str, ...] = ()
     as_json: bool = False
     view: str = "table"
-    query: str = ""
+    query: str | None = None
     changes: bool = False
     streams: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
@@ -57,19 +61,23 @@ class Request:
         return "standard input" if self.file == STDIN else safe(self.file)
 
     @property
-    def selects(self) -> bool:
-        """Whether entries are filtered."""
-        return bool(self.streams or self.tasks or self.kinds or self.where is not None or self.slots is not None)
+    def first_choice(self) -> str:
+        """The first option that chooses entries; empty when all are shown."""
+        choices = (
+            ("--stream", self.streams), ("--task", self.tasks), ("--kind", self.kinds),
+            ("--where", self.where is not None), ("--range", self.slots is not None),
+        )  # fmt: skip
+        return next((name for name, given in choices if given), "")
 
-    def selection(self, known: frozenset[str]) -> Selection:
-        """The filters, names checked against `known` fields; `OptionError` for what cannot be read."""
-        if self.query:
-            check_field(self.query, known, "--query")
+    def selection(self, known: Callable[[], Known]) -> Selection:
+        """The filters, names checked against what `known` gives; `OptionError` for what cannot be read."""
+        if self.query is not None:
+            known().check_field(self.query, "--query")
         return Selection(
             numbers(self.streams, "--stream"),
             numbers(self.tasks, "--task"),
-            frozenset(kind.lower() for kind in self.kinds),
-            None if self.where is None else where(self.where, known),
+            frozenset(known().kind(each) for each in self.kinds),
+            None if self.where is None else where(self.where, known()),
         )
 
 
@@ -88,19 +96,17 @@ def view_of(flags: Sequence[tuple[str, bool]], query: str | None) -> str:
 def check(request: Request, *, blob: bool, record: bool = False) -> None:
     """`OptionError` (`dump.options`) for options that do not belong together, or to this kind of file."""
     blob = blob or record
-    entries = request.view in {"fields", "compact", "c", "query"} or request.selects
+    kind = "run record" if record else "task blob"
+    entries = f"--{request.view}" if request.view in {"fields", "compact", "c", "query"} else request.first_choice
     tests = (
         (request.family and request.chip, "--family and --chip", "a chip has one family; give one of them"),
         (request.cqes and request.struct, "--cqes and --struct", "give one of them"),
         (request.as_json and request.view in {"c", "asm"}, f"--json with --{request.view}", "give one of them"),
-        (request.changes and not request.query, "--changes without --query", "it is about the value of one field"),
-        (blob and request.family, "--family with a task blob or record", "it says its chip; drop --family"),
-        (blob and (request.cqes or request.struct), "--cqes or --struct with a task blob or record", "drop it"),
-        (
-            blob and entries and not request.sqes,
-            "a view or a choice of entries with a task blob or record",
-            "add --sqes",
-        ),
+        (request.changes and request.query is None, "--changes without --query", "it is about the value of one field"),
+        (blob and request.family, f"--family with a {kind}", "it says its chip; drop --family"),
+        (blob and request.cqes, f"--cqes with a {kind}", "drop it"),
+        (blob and request.struct, f"--struct with a {kind}", "drop it"),
+        (blob and entries and not request.sqes, f"{entries} of a {kind}", "add --sqes to see its entries"),
         (not blob and request.sqes, "--sqes with a raw file", "raw files are shown as SQEs anyway; drop --sqes"),
         (
             request.run is not None and not (record and request.sqes),
@@ -108,7 +114,7 @@ def check(request: Request, *, blob: bool, record: bool = False) -> None:
             "it chooses an execution of a record; add --sqes",
         ),
         (record and request.policies, "--policy with a run record", "the run is over; drop it"),
-        (record and request.view == "asm" and not request.sqes, "--asm with a run record", "add --sqes"),
+        (record and request.view == "asm" and not request.sqes, "--asm of a run record", "add --sqes"),
         (request.policies and not request.sqes, "--policy without --sqes", "policies count when a blob is loaded"),
     )
     for failed, what, remedy in tests:

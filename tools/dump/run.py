@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from emu_core.errors import InputError
 from formats import SQE_SIZE
 from tools.dump import cqes, items
 from tools.dump.data import Data, opened
-from tools.dump.hextext import looks_like_hex, read
+from tools.dump.hexinput import hex_input, looks_like_hex
+from tools.dump.known import known_names
 from tools.dump.present import Part, Scene, present
 from tools.dump.request import SKIPPED, Request, check
-from tools.dump.selection import field_names, slots
-from tools.dump.source import Family, check_raw, guess_family, is_blob
+from tools.dump.selection import slots
+from tools.dump.source import Family, check_raw, doubt_about, guess_family, is_blob
 from tools.dump.views.table import Columns
 from tools.dump.ways import many_at_a_time, single_units
 from tools.given_plugins import Layouts
-from tools.show import cut, json_line, width
+from tools.show import json_line, lines, width
+from tools.stacked import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tools.dump.hextext import HexText
     from tools.dump.items import Item
     from tools.dump.selection import Selection
 
@@ -42,36 +42,20 @@ def dump(request: Request) -> int:
         FormatError: a blob of which nothing can be shown.
     """
     with opened(request.file) as data:
-        if request.hex_text or looks_like_hex(bytes(data.view[:8192])):
+        if request.hex_text or request.words is not None or looks_like_hex(bytes(data.view[:8192])):
             return _hex(request, data)
         return _binary(request, data)
 
 
 def _hex(request: Request, data: Data) -> int:
-    try:
-        text = bytes(data.view).decode("ascii")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"is not hex text: byte {error.start} is no ASCII", id="dump.hex", where=request.source,
-            remedy="drop --hex for a binary file",
-        ) from None  # fmt: skip
-    found = read(text.splitlines())
-    if not found.data:
-        what = found.problems[0].text() if found.problems else "there is not a single byte"
-        raise InputError(
-            f"is not hex text: {what}", id="dump.hex", where=request.source,
-            remedy="give the output of hexdump -C, xxd or od, or plain hex words",
-        )  # fmt: skip
-    code = _binary(request, Data(found.data))
-    return _problems(request, found) or code
-
-
-def _problems(request: Request, found: HexText) -> int:
-    for problem in found.problems:
-        click.echo(f"{request.source}: {problem.text()}", err=True)
-    if found.problems:
-        click.echo(f"skipped {len(found.problems)} lines of hex text", err=True)
-    return SKIPPED if found.problems else 0
+    order = False if request.words is None and (request.cqes or request.struct) else request.words
+    found = hex_input(data.view, request.source, Layouts(request.without).registry, words=order)
+    for note in (*found.notes, *(problem.text() for problem in found.text.problems)):
+        click.echo(f"{request.source}: {note}", err=True)
+    if found.text.bad:
+        click.echo(f"skipped {found.text.bad} lines of hex text", err=True)
+    code = _binary(request, Data(found.text.data))
+    return SKIPPED if found.text.problems else code
 
 
 def _binary(request: Request, data: Data) -> int:
@@ -112,13 +96,16 @@ class _Records:
 
 
 def _raw(request: Request, data: Data, host: Layouts) -> int:
-    check_raw(data.view, request.source, _smallest(request, host))
+    forced = bool(request.family or request.chip or request.struct or request.cqes)
+    check_raw(data.view, request.source, _smallest(request, host), text=forced)
     records = _records(request, data, host)
     if len(data) < records.size:
-        check_raw(data.view, request.source, records.size)
+        check_raw(data.view, request.source, records.size, text=forced)
     whole, left = divmod(len(data), records.size)
     runs = slots(request.slots, whole)
-    chosen = request.selection(field_names(host.registry, records.family.name))
+    chosen = request.selection(lambda: known_names(host.registry, records.family.name))
+    if doubt := doubt_about(records.family):
+        click.echo(f"{request.source}: {doubt}", err=True)
     _file_line(request, records, whole, left)
     if chosen.everything and many_at_a_time(request, host.registry, records.family.name, records.section, whole):
         from tools.dump import fast  # noqa: PLC0415 - few entries do without numpy
@@ -204,12 +191,14 @@ def _completions(family: Family, data: Data) -> _Records:
 def _file_line(request: Request, records: _Records, whole: int, left: int) -> None:
     family = records.family
     if request.as_json:
-        json_line(
-            {"section": "file", "family": family.name, "reason": family.reason, "entries": whole, "skipped": left}
-        )
+        about = {"family": family.name, "reason": family.reason, "entries": whole, "skipped": left}
+        json_line({"section": "file", "file": request.source, **about})
     elif request.view in {"table", "compact", "fields", "summary"}:
         counted = _counted(records.section, whole, request.struct)
-        click.echo(cut(f"{request.source}: {counted}, family {family.name} ({family.reason})", width()) + "\n")
+        text = f"{request.source}: {counted}, family {family.name} ({family.reason})"
+        limit = width()
+        lines(wrapped(text, limit, first="", others="  ") if limit else [text])
+        click.echo()
 
 
 def _counted(section: str, count: int, struct: str | None) -> str:

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import OptionError
 from formats.enums import name_of
-from tools.dump.expr import names, parse
+from tools.dump.expr import parse, tests
 from tools.dump.expr_tokens import bad
 from tools.dump.items import Entry, Gap
-from tools.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from formats import Registry
     from tools.dump.expr import Node, Value
     from tools.dump.items import Item
+    from tools.dump.known import Known
 
-PLACES = ("slot", "offset", "stream", "task", "kind", "struct", "guessed")
-"""Names that are not fields but say where and what an entry is."""
-
-_RANGE = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)?(:)?(0[xX][0-9a-fA-F]+|\d+)?")
+_RANGE = re.compile(r"(0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32})?(:)?(0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32})?")
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32}")
+_QUOTED = 40
 
 
 @dataclass(frozen=True)
@@ -91,32 +89,20 @@ def _place(entry: Entry, name: str) -> int | str | None:
         "kind": entry.kind.name,
         "struct": entry.decoded.struct.struct_name,
         "guessed": int(entry.decoded.guessed),
+        "notes": len(entry.decoded.notes),
     }.get(name)
 
 
-def field_names(registry: Registry, family: str) -> frozenset[str]:
-    """Every field and joined value that a struct of `family` has."""
-    structs = [registry.get(family, name) for name in registry.names(family)]
-    return frozenset(n for s in structs for n in (*s.by_name, *s.joined))
-
-
-def where(text: str, known: frozenset[str]) -> Node:
-    """The expression `text`, its names checked; `OptionError` (`dump.where`) with the column."""
+def where(text: str, known: Known) -> Node:
+    """The expression `text`, names and texts checked; `OptionError` (`dump.where`) with the column."""
     node = parse(text)
-    for name in names(node):
-        if name.text not in PLACES and name.text not in known:
-            close = nearest(name.text, (*PLACES, *known))
-            hint = f"did you mean {', '.join(close)}?" if close else "`sqemu formats STRUCT` lists the fields"
-            raise bad(f"no entry has a field {name.text!r}", name.column, hint)
+    for test in tests(node):
+        wrong = known.wrong_name(test.name.text)
+        for literal in test.literals:
+            wrong = wrong or known.wrong_literal(test.name.text, literal)
+        if wrong:
+            raise bad(wrong[0], test.name.column, wrong[1])
     return node
-
-
-def check_field(name: str, known: frozenset[str], option: str) -> None:
-    """`OptionError` (`dump.field`) when no entry can have a field of that name."""
-    if name not in PLACES and name not in known:
-        close = nearest(name, (*PLACES, *known))
-        hint = f"did you mean {', '.join(close)}?" if close else "`sqemu formats STRUCT` lists the fields"
-        raise OptionError(f"no entry has a field {name!r}", id="dump.field", where=option, remedy=hint)
 
 
 def numbers(given: Iterable[str], option: str) -> frozenset[int]:
@@ -125,15 +111,17 @@ def numbers(given: Iterable[str], option: str) -> frozenset[int]:
 
 
 def _numbers(part: str, option: str) -> range:
-    first, dash, last = part.partition("-")
-    try:
-        low = int(first, 0)
-        high = int(last, 0) if dash else low
-    except ValueError:
-        low, high = 1, 0
+    first, dash, last = (text.strip() for text in part.partition("-"))
+    low, high = 1, 0
+    if _NUMBER.fullmatch(first) and (not dash or _NUMBER.fullmatch(last)):
+        low = _integer(first)
+        high = _integer(last) if dash else low
     if not 0 <= low <= high <= 0xFFFFFFFF or high - low > 0xFFFF:
         raise OptionError(
-            f"{part!r} is not a number", id="dump.number", where=option, remedy=f"write, for example, {option} 3,5-8"
+            f"{_cut(part)} is not a number",
+            id="dump.number",
+            where=option,
+            remedy=f"write, for example, {option} 3,5-8",
         )
     return range(low, high + 1)
 
@@ -149,11 +137,11 @@ def slots(text: str | None, count: int) -> list[tuple[int, int]]:
     found = _RANGE.fullmatch(text.strip())
     if not found or not text.strip():
         raise OptionError(
-            f"{text!r} is not a range of slots", id="dump.range", where="--range",
+            f"{_cut(text)} is not a range of slots", id="dump.range", where="--range",
             remedy="write A:B (B is not shown any more), A:, :B or A; A beyond B goes round the end of the ring",
         )  # fmt: skip
-    first = int(found[1], 0) if found[1] else 0
-    end = (int(found[3], 0) if found[3] else count) if found[2] else first + 1
+    first = _integer(found[1]) if found[1] else 0
+    end = (_integer(found[3]) if found[3] else count) if found[2] else first + 1
     if first >= count and (count or first):
         raise OptionError(
             f"slot {first} is behind the last one, there are {count} entries", id="dump.range", where="--range",
@@ -162,3 +150,11 @@ def slots(text: str | None, count: int) -> list[tuple[int, int]]:
     if first <= end:
         return [(first, min(end, count))]
     return [(first, count), (0, end)]
+
+
+def _integer(text: str) -> int:
+    return int(text, 16 if text[:2] in {"0x", "0X"} else 10)
+
+
+def _cut(text: str) -> str:
+    return repr(text) if len(text) <= _QUOTED else f"{text[:_QUOTED]!r}..."

@@ -9,6 +9,7 @@ from emu_core.errors import InputError
 from formats import SQE_SIZE
 from formats.buffers import flat
 from formats.magic import BLOB_START
+from tools.dump.hextext import text_start
 from tools.dump.items import WINDOW, used_slots
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ _OTHERS = (
 
 _SAMPLE = 256
 _WINDOWS = 256
+_GLANCE = 4096
+_UNLIKELY = 0.25
+"""Confidence below which a guess is doubted; random bytes reach about 0.2."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,11 @@ class Family:
     reason: str
     confidence: float = 1.0
 
+    @property
+    def fits(self) -> bool:
+        """Whether there was anything to compare: a confidence of 0 with no sign at all says nothing."""
+        return self.confidence > 0
+
 
 def is_blob(data: Buffer) -> bool:
     """Whether `data` starts like a task blob; a beginning that was cut off counts."""
@@ -44,8 +53,11 @@ def is_blob(data: Buffer) -> bool:
     return bool(start) and start == BLOB_START[: len(start)]
 
 
-def check_raw(data: Buffer, where: str, size: int = SQE_SIZE) -> None:
-    """`InputError` (`dump.unknown`) when `data` cannot be entries: empty, shorter than one, or a known other format."""
+def check_raw(data: Buffer, where: str, size: int = SQE_SIZE, *, text: bool = False) -> None:
+    """`InputError` (`dump.unknown`) when `data` cannot be entries of `size` bytes.
+
+    It is empty, shorter than one, of a known other format, or text; `text` lets that pass.
+    """
     view = flat(data)
     if len(view) == 0:
         raise InputError(
@@ -63,6 +75,21 @@ def check_raw(data: Buffer, where: str, size: int = SQE_SIZE) -> None:
             where=where,
             remedy="give a task blob or a file of 64-byte SQEs; --hex reads hex text",
         )
+    if not text and text_start(bytes(view[:_GLANCE])) is not None:
+        raise InputError(
+            "looks like text, not like entries",
+            id="dump.unknown",
+            where=where,
+            remedy="--hex reads hex text and logs with hex, sqemu asm reads assembler text; "
+            "--family NAME takes it as bytes anyway",
+        )
+
+
+def doubt_about(family: Family) -> str:
+    """What to say of a guess that hardly fits; empty for one that does."""
+    if family.confidence >= _UNLIKELY or not family.fits:
+        return ""
+    return f"this may be something else than SQEs: {family.reason}"
 
 
 def guess_family(registry: Registry, data: Data) -> Family:

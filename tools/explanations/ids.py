@@ -55,9 +55,13 @@ dump.where
   cause  A field name that no entry has, a single =, a missing quote or parenthesis.
   do     Look at the column that is named; docs/cli_dump.md has the language.
 dump.field
-  means  --query names a field that no entry of the family has
+  means  --query or --ignore names a field that no entry of the family has
   cause  A typing mistake, or a field of another family.
   do     sqemu formats STRUCT lists the fields of a layout.
+dump.kind
+  means  --kind names something that no entry of the family can be
+  cause  A typing mistake, or the task type of a blob, which is another numbering.
+  do     Use a kind as the table of sqemu dump writes it, or a struct of sqemu formats.
 dump.range
   means  --range is no range of slots, or lies behind the last entry
   cause  A typing mistake, or a file that is shorter than expected.

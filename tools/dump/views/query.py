@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from formats import render_value
 from tools.dump.items import Gap
-from tools.dump.selection import PLACES, value_of
+from tools.dump.known import PLACES
+from tools.dump.selection import value_of
 from tools.show import cut
 
 if TYPE_CHECKING:
