@@ -143,6 +143,16 @@ class TestInputs:
         (tmp_path / "b").write_text("00 " * 64 + "\n" * 9000 + "what?")
         assert sqemu("diff", tmp_path / "a", tmp_path / "b", "--json").error["error"] == "dump.hex"
 
+    def test_words_of_a_log(self, sqemu, tmp_path):
+        """Little-endian words behind a prefix are the ring they came from, and a note says how they were read."""
+        ring = b"".join(kernel(k) for k in range(1, 9))
+        words = [ring[at : at + 4][::-1].hex() for at in range(0, len(ring), 4)]
+        log = "\n".join("[INFO] sqe: " + " ".join(words[k : k + 8]) for k in range(0, len(words), 8))
+        (tmp_path / "a").write_bytes(ring)
+        (tmp_path / "b").write_text(log)
+        found = sqemu("diff", tmp_path / "a", tmp_path / "b")
+        assert (found.code, "little-endian words" in found.err) == (0, True)
+
     @pytest.mark.parametrize(
         ("arguments", "error"),
         [

@@ -83,6 +83,13 @@ class TestPrefixes:
         assert not looks_like_hex(b"face\nthe bad\nbeef is\nfine today\n")
 
 
+@pytest.mark.parametrize("line", ["00000000: " + "03  " * 5000, "0x1: " * 5000, "]  " * 5000 + "03 " * 5000 + "z"])
+def test_strange_lines_take_no_long_time(line):
+    """A long line of double spaces or of what may end a prefix is read or refused, and does not hang."""
+    found = read([line])
+    assert bool(found.data) != bool(found.problems)
+
+
 class TestNumbers:
     def test_uneven_numbers_are_words(self, sqemu, tmp_path):
         """`0x%x` words have 4 bytes each, however many digits they show, and that is said."""

@@ -6,11 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import click
+
 from emu_core.errors import InputError
 from formats import SQE_SIZE, FormatError
 from formats.blob import decode
 from tools.dump.data import Data, opened
-from tools.dump.hextext import looks_like_hex, read
+from tools.dump.hexinput import hex_input, looks_like_hex
 from tools.dump.items import Reader
 from tools.dump.source import check_raw, guess_family, is_blob
 from tools.files import STDIN
@@ -59,25 +61,27 @@ def side(path: str, family: str | None, registry: Registry) -> Iterator[Ring | P
     """
     name = "standard input" if path == STDIN else safe(path)
     with opened(path) as mapped:
-        data = _binary(mapped, name)
+        data = _binary(mapped, name, registry)
         if is_blob(data.view):
             yield Program(name, _blob(data, name))
             return
-        check_raw(data.view, name)
+        check_raw(data.view, name, text=family is not None)
         if family is not None:
             registry.generic(family)
         yield Ring(name, data, Reader(registry, family or guess_family(registry, data).name))
 
 
-def _binary(data: Data, name: str) -> Data:
+def _binary(data: Data, name: str, registry: Registry) -> Data:
+    """The bytes of hex text, or `data` itself; a line that cannot be read would be a difference, so it is refused."""
     if not looks_like_hex(bytes(data.view[:8192])):
         return data
-    found = read(bytes(data.view).decode("ascii", "replace").splitlines())
-    if found.problems:
-        raise InputError(
-            f"is not hex text: {found.problems[0].text()}", id="dump.hex", where=name, remedy="correct the line"
-        )
-    return Data(found.data)
+    found = hex_input(data.view, name, registry)
+    if found.text.problems:
+        what = f"is not hex text: {found.text.problems[0].text()}"
+        raise InputError(what, id="dump.hex", where=name, remedy="correct the line, or take it out")
+    for note in found.notes:
+        click.echo(f"{name}: {note}", err=True)
+    return Data(found.text.data)
 
 
 def _blob(data: Data, name: str) -> Blob:

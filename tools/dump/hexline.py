@@ -12,6 +12,7 @@ A prefix is only left out when the rest is hex from end to end and long enough, 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import NamedTuple
 
 _HEX = r"[0-9a-fA-F]"
@@ -42,6 +43,8 @@ _RUN = re.compile(
 _OTHER_RUN = re.compile(
     rf"(?:\b0[xX]{_HEX}+[\s,]+){{2}}|(?:\b{_HEX}{{8}}[\s,]+){{2}}|(?:\b{_HEX}{{4}}[\s,]+){{3}}|(?:\b{_HEX}{{2}}[\s,]+){{4}}"
 )
+_MOST_TRIED = 32
+"""Places of a line where its prefix may end or its ASCII column begin, so that a strange line takes no long time."""
 
 
 class Line(NamedTuple):
@@ -86,7 +89,7 @@ def _is_plain(text: str) -> bool:
 
 def _prefix(text: str) -> int:
     """Where hex begins behind a prefix; 0 without a prefix that can be told, -1 when the prefix holds hex, too."""
-    for end in _PREFIX_END.finditer(text):
+    for end in islice(_PREFIX_END.finditer(text), _MOST_TRIED):
         if _RUN.match(text, end.end()):
             return -1 if _OTHER_RUN.search(text, 0, end.end()) else end.end()
     return 0
@@ -99,7 +102,7 @@ def _barred(rest: str) -> tuple[str, str]:
 
 def _columns(rest: str) -> tuple[str, str]:
     """Groups and ASCII column behind an offset with a colon; a double space between groups is no end of them."""
-    for gap in _SPACES.finditer(rest):
+    for gap in islice(_SPACES.finditer(rest), _MOST_TRIED):
         left, right = rest[: gap.start()], rest[gap.end() :].rstrip()
         if not right:
             return left, ""

@@ -24,12 +24,12 @@ bug
   do     Report the block that was printed; --debug adds the traceback.
 memory
   means  the machine has not enough memory
-  cause  Tensors that do not fit.
-  do     Use smaller tensors.
+  cause  Tensors, or text and zeros to assemble, that do not fit.
+  do     Use smaller input, or a machine with more memory.
 file
   means  the operating system refused a file operation
-  cause  A full disk, a missing folder, missing permissions.
-  do     Check path and permissions.
+  cause  A full disk or a closed device, a missing folder, missing permissions.
+  do     The message names file or standard output; make room, or check path and permissions.
 output.file
   means  an output file cannot be written
   cause  A missing or protected folder, a full disk.
