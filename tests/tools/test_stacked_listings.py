@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.stacked import figures, stacked_lines, wrapped
+from tools.stacked import figures, folded, stacked_lines, wrapped
 
 WORDS = st.lists(st.text("abcdefghij", min_size=1, max_size=15), min_size=1, max_size=30)
 
@@ -36,3 +36,29 @@ def test_a_block():
         "    one two",
         "    three",
     ]
+
+
+class TestFolded:
+    ROWS = ((0, "kernel", "run it on the first core"), (11, "nop", ""))
+
+    def test_with_room(self):
+        """A table that fits, or that no terminal limits, is a plain table."""
+        whole = [
+            "   #  type    what",
+            "  --  ------  ------------------------",
+            "   0  kernel  run it on the first core",
+            "  11  nop",
+        ]
+        assert list(folded(("#", "type", "what"), self.ROWS, right=("#",))) == whole
+        assert list(folded(("#", "type", "what"), self.ROWS, right=("#",), limit=38)) == whole
+
+    def test_without_room(self):
+        """Columns without room stand below their row with their name, empty ones not at all."""
+        assert list(folded(("#", "type", "what"), self.ROWS, right=("#",), limit=37)) == [
+            "   #  type",
+            "  --  ------",
+            "   0  kernel",
+            "        what: run it on the first",
+            "            core",
+            "  11  nop",
+        ]
