@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Text: TypeAlias = bytes | memoryview[int]
 
-ROWS = 16384
+ROWS = 4096
 """Slots rendered together: their text stays in the cache."""
 
 _LINE = 16
