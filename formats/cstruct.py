@@ -7,7 +7,7 @@ raises :class:`FormatError`; inside other constructs a short stream is construct
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -42,54 +42,79 @@ class CStruct(_Base):
     Args:
         family: family of layouts it belongs to, for example `v100`.
         struct_name: name in the C header.
-        fields: the table, without gaps, in memory order.
+        fields: the table, without gaps, in memory order; or a function that gives it, called when it is first needed.
         note: what else a reader should know; empty when there is nothing.
         sqe_type: SQE type number, `None` when it is not an SQE of its own.
         match: values of its own fields by which an SQE of this kind is recognised.
+        size: bytes, if they are known beforehand; else the table says, which is then read at once.
 
     Attributes:
-        family, struct_name, fields, note, sqe_type, match: as above.
-        size: bytes.
-        by_name: field by name.
-        joined: values split over two fields, by their common name.
+        family, struct_name, fields, note, sqe_type, match, size: as above.
 
     Raises:
-        FormatError: the table has gaps or its size is not a whole number of bytes (id `format.table`).
+        FormatError: the table has gaps, its size is not a whole number of bytes or not `size` (id `format.table`);
+            with `size`, when the fields are first asked for.
     """
 
     def __init__(
         self,
         family: str,
         struct_name: str,
-        fields: Sequence[Field],
+        fields: Sequence[Field] | Callable[[], Sequence[Field]],
         *,
         note: str = "",
         sqe_type: int | None = None,
         match: Mapping[str, tuple[int, ...]] | None = None,
+        size: int | None = None,
     ) -> None:
         super().__init__()
         self.family = family
         self.struct_name = struct_name
-        self.fields = tuple(fields)
         self.note = note
         self.sqe_type = sqe_type
         self.match = dict(match or {})
-        self.size = self._checked_size()
-        self.by_name: dict[str, Field] = {f.name: f for f in self.fields}
-        self.joined: dict[str, Joined] = {j.name: j for j in joined_pairs(self.fields)}
-        self._stray = sum(((1 << f.bits) - 1) << f.offset for f in self.fields if f.reserved)
-        # Rows of plain numbers, so that build looks nothing up.
-        self._scalars = {f.name: (*f.limits, (1 << f.width) - 1, f.offset) for f in self.fields if f.count is None}
+        self._table = fields
+        self._stated = size
+        self.size = self._measured(self.fields) if size is None else size
 
-    def _checked_size(self) -> int:
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The table, in memory order."""
+        found = tuple(self._table() if callable(self._table) else self._table)
+        measured = self._measured(found)
+        if self._stated not in (None, measured):
+            what = f"the table has {measured} bytes, not {self._stated}"
+            raise FormatError(what, id="format.table", where=self.struct_name)
+        return found
+
+    def _measured(self, fields: Sequence[Field]) -> int:
         end = 0
-        for f in self.fields:
+        for f in fields:
             if f.offset != end:
                 raise FormatError(f"starts at bit {f.offset}, not {end}", id="format.table", where=self._at(f.name))
             end = f.end
         if end % 8 or not end:
             raise FormatError(f"{end} bits are not whole bytes", id="format.table", where=self.struct_name)
         return end // 8
+
+    @cached_property
+    def by_name(self) -> dict[str, Field]:
+        """Field by name."""
+        return {f.name: f for f in self.fields}
+
+    @cached_property
+    def joined(self) -> dict[str, Joined]:
+        """Values split over two fields, by their common name."""
+        return {j.name: j for j in joined_pairs(self.fields)}
+
+    @cached_property
+    def _stray(self) -> int:
+        return sum(((1 << f.bits) - 1) << f.offset for f in self.fields if f.reserved)
+
+    @cached_property
+    def _scalars(self) -> dict[str, tuple[int, int, int, int]]:
+        """Rows of plain numbers (limits, mask, offset), so that build looks nothing up."""
+        return {f.name: (*f.limits, (1 << f.width) - 1, f.offset) for f in self.fields if f.count is None}
 
     def _at(self, name: str) -> str:
         return f"{self.struct_name}.{name}"
@@ -303,10 +328,8 @@ def define(
 
     The meaning of a field is the one in the table, else in `meanings`, else that of
     :mod:`formats.meanings`, else `not documented`; `enums` names tables of :mod:`formats.enums`
-    (an empty name for none).
-
-    Raises:
-        FormatError: the table is wrong or is not `size` bytes long (id `format.table`).
+    (an empty name for none). The table is read when the struct is first used or added to a registry; if it is
+    wrong or not `size` bytes long, that raises FormatError (id `format.table`).
     """
     own, named = meanings or {}, enums or {}
 
@@ -314,8 +337,7 @@ def define(
         meaning = written or own.get(name) or MEANINGS.get(name, "not documented")
         return meaning, UNITS.get(name, ""), named[name] if name in named else enum_of(family, name)
 
-    fields = layout(*tables, details=details)
-    struct = CStruct(family, struct_name, fields, note=note, sqe_type=sqe_type, match=match)
-    if struct.size != size:
-        raise FormatError(f"the table has {struct.size} bytes, not {size}", id="format.table", where=struct_name)
-    return struct
+    def table() -> tuple[Field, ...]:
+        return layout(*tables, details=details)
+
+    return CStruct(family, struct_name, table, note=note, sqe_type=sqe_type, match=match, size=size)

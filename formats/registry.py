@@ -47,7 +47,7 @@ class Registry:
     """
 
     def __init__(self, structs: Iterable[CStruct] = (), *, loaders: Mapping[str, Loader] = _NO_LOADERS) -> None:
-        self._added = tuple(structs)
+        self._added = tuple(s for s in structs if s.fields)  # reads their tables: a wrong one is found now
         self._loaders = loaders
         self._families = tuple(dict.fromkeys((*loaders, *(s.family for s in self._added))))
         self._tables: dict[str, dict[str, CStruct]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import sys
 from functools import cached_property
@@ -14,6 +13,7 @@ import click
 
 from emu_core.errors import PluginError
 from formats import BUILTIN
+from tools.installed import others_installed
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -64,39 +64,60 @@ class Layouts:
     @cached_property
     def registry(self) -> Registry:
         """The built-in layouts, with those of plugins if there is any plugin beside the built-in ones."""
-        return self.host.registry if self._without or _given() or _others_installed() else BUILTIN
+        return self.host.registry if self._without or _given() or others_installed() else BUILTIN
 
     def chip(self, name: str) -> Chip:
         """The chip called `name`; `InputError` lists the known ones."""
         return self.host.chip(name)
 
 
-def _others_installed() -> bool:
-    """Whether a distribution other than our own has plugins; ours add no layouts."""
-    found = importlib.metadata.entry_points(group="sqemu.plugins")
-    return any(entry.dist is None or entry.dist.name != "sqemu" for entry in found)
-
-
 def load(name: str) -> ModuleType:
-    """The module called `name`, or the one in the file `name`; `PluginError` says why it cannot be imported."""
-    is_file = name.endswith(".py") or "/" in name
+    """The module called `name`, or the one in the file or package folder `name`.
+
+    Raises:
+        PluginError: why it cannot be imported.
+    """
+    is_path = name.endswith(".py") or "/" in name
     try:
-        return _from_file(Path(name)) if is_file else importlib.import_module(name)
+        return _from_path(Path(name)) if is_path else importlib.import_module(name)
     except Exception as error:
         raise PluginError(
             f"cannot be imported: {type(error).__name__}: {error}",
             id="plugin.import",
             where=name,
-            remedy="give a module name, or the path of a Python file",
+            remedy="give a module name, the path of a Python file, or that of a package folder",
         ) from error
 
 
-def _from_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"sqemu_given_{path.stem}", path)
+def _from_path(path: Path) -> ModuleType:
+    """The module in a file, or the package in a folder."""
+    if path.is_dir():
+        return _package(path)
+    module = _imported(f"sqemu_given_{path.stem}", path)
+    module.__name__ = path.stem  # how the plugin is called in messages
+    return module
+
+
+def _package(folder: Path) -> ModuleType:
+    """The package in a folder, imported under its own name, so that its modules find each other."""
+    name, file = folder.resolve().name, folder.resolve() / "__init__.py"
+    known = sys.modules.get(name)
+    if known is None:
+        return _imported(name, file, [str(file.parent)])
+    if known.__file__ is None or Path(known.__file__).resolve() != file:
+        raise ImportError(f"another module {name} is imported already: {known.__file__}")
+    return known
+
+
+def _imported(name: str, file: Path, inside: list[str] | None = None) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
     if spec is None or spec.loader is None:
         raise ImportError("this is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    module.__name__ = path.stem  # how the plugin is called in messages
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
     return module

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import formats
-from formats import CStruct, Field, FormatError, define
+from formats import BUILTIN, CStruct, Field, FormatError, define
 from formats.fields import layout
 
 KERNEL = formats.get("v100", "AicoreKernelSqe")
@@ -223,8 +223,10 @@ class TestTables:
         assert error_of(CStruct, "edu", "Empty", []).id == "format.table"
 
     def test_the_stated_size_is_checked(self):
-        """`define` compares the table with the size beside it."""
-        assert "has 1 bytes, not 2" in str(error_of(define, "edu", "S", 2, "a:8"))
+        """A table that is not as long as the size beside it is refused by a registry and when its fields are used."""
+        wrong = define("edu", "S", 2, "a:8")
+        assert "has 1 bytes, not 2" in str(error_of(BUILTIN.extend, [wrong]))
+        assert error_of(wrong.parse, bytes(2)).id == error_of(wrong.build, {"a": 1}).id == "format.table"
 
     @pytest.mark.parametrize("line", ["a:0", "a8", "@1 a:8", "a:8 b:8 | both", "-:8 | none", "A:8", "a:8*0", "a:8 a:8"])
     def test_a_line_that_is_not_a_table_is_refused(self, line):

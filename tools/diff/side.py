@@ -12,7 +12,8 @@ from emu_core.errors import InputError
 from formats import SQE_SIZE, FormatError
 from formats.blob import decode
 from tools.dump.data import Data, opened
-from tools.dump.hexinput import hex_input, looks_like_hex
+from tools.dump.hexinput import hex_input
+from tools.dump.hextext import looks_like_hex
 from tools.dump.items import Reader
 from tools.dump.source import check_raw, guess_family, is_blob
 from tools.files import STDIN

@@ -5,14 +5,14 @@
 | `request` | the command line as a value; `run` finds out what the file is |
 | `data` | the bytes of a file, mapped |
 | `hexinput`, `hextext`, `hexstyle`, `hexline` | hex text as bytes: order of words, file, style of its lines, one line |
-| `source` | what a file holds, which SQE family it is |
+| `textual`, `source` | whether it is text; what a file holds, which SQE family it is |
 | `items` | entries and gaps of a ring, window by window; arrays of any struct |
 | `selection`, `expr`, `expr_tokens` | which entries are shown; the language of `--where` |
 | `known` | names that entries of a family can have |
 | `recorded` | run records |
 | `present`, `views` | entries in the view that was asked for |
 | `ways` | whether entries are shown one by one or many at a time |
-| `fast`, `fast_kinds`, `fast_text` | tables and compact text of long rings, many rows at a time |
+| `fast`, `fast_kinds`, `fast_sheet`, `fast_text` | tables and compact text of long rings, many rows at a time |
 | `cqes` | completion entries |
 | `follow` | programs of condition entries, and what entries point at |
 | `blobs`, `damaged` | whole and damaged task blobs |

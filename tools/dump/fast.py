@@ -17,7 +17,8 @@ import numpy as np
 
 from formats import SQE_SIZE, Field, render_value
 from tools.dump import fast_text, items
-from tools.dump.fast_kinds import Classifier
+from tools.dump.fast_kinds import Classifier, taken
+from tools.dump.fast_sheet import Sheet
 from tools.dump.items import Gap, Reader
 from tools.dump.kinds import HEADER, KINDS, MOST_FACTS, no_name
 from tools.dump.sqes import as_text, gap_text
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from formats.fields import Joined
     from tools.dump.data import Data
     from tools.dump.fast_kinds import Group, Rows
+    from tools.dump.fast_sheet import Piece
     from tools.dump.fast_text import Chars, Numbers, Renderer
     from tools.dump.kinds import Kind
 
@@ -41,6 +43,8 @@ ROWS = 4096
 """Slots rendered together: their text stays in the cache."""
 
 _LINE = 16
+_FEW_HOLES = 1 / 64
+"""Share of characters up to which taking them out one by one is quicker than looking at all."""
 
 
 def write(registry: Registry, family: str, data: Data, runs: Iterable[tuple[int, int]], view: str, last: int) -> None:
@@ -117,7 +121,7 @@ class Painter:
         groups, slow = self.classifier.groups(raw, used)
         for slot in slow:
             texts[slot] = self._slowly(window[slot * SQE_SIZE : (slot + 1) * SQE_SIZE], start + slot)
-        rendered = [(group.rows, self._plan(group).render(raw[group.rows], group.rows + start)) for group in groups]
+        rendered = [(g.rows, self._plan(g).render(taken(raw, g.rows), g.rows + start)) for g in groups]
         return self._joined(rendered, texts, used, start, len(raw), gap)
 
     def _plan(self, group: Group) -> _Plan:
@@ -174,6 +178,8 @@ def _gap_end(used: Rows, start: int, count: int) -> int:
 
 def _squeezed(matrix: Chars) -> Text:
     flat = matrix.ravel()
+    if flat.size - np.count_nonzero(flat) <= flat.size * _FEW_HOLES:
+        return flat.tobytes().replace(b"\0", b"")
     kept: memoryview[int] = flat[flat != 0].data
     return kept
 
@@ -208,6 +214,7 @@ class _Plan:
         self._view = view
         self._facts = tuple(self._fact_values())
         self._values = tuple(self._field_values())
+        self._sheet = Sheet()
 
     def _fact_values(self) -> Iterator[_Value]:
         """The facts of a kind with a table of its own; of other kinds, all fields that may be among the first set."""
@@ -245,13 +252,13 @@ class _Plan:
                 columns[name] = view.column(name)  # type: ignore[assignment]  # no signed fields in a plan
             return columns[name]
 
-        pieces = [*self._head(column, slots), *self._fact_pieces(column)]
+        pieces: list[Piece] = [*self._head(column, slots), *self._fact_pieces(column)]
         if self._view == "compact":
             pieces += self._rows(raw, column)
-        pieces.append(_literal(b"\n"))
-        return _assembled(pieces, len(raw))
+        pieces.append(b"\n")
+        return self._sheet.filled(pieces, len(raw))
 
-    def _head(self, column: Callable[[str], Numbers], slots: npt.NDArray[np.intp]) -> Iterator[Chars]:
+    def _head(self, column: Callable[[str], Numbers], slots: npt.NDArray[np.intp]) -> Iterator[Piece]:
         stream = column("rt_stream_id") & np.uint32(0x7FFF)
         task = column("task_id")
         slot = slots.astype("<u8")
@@ -260,29 +267,29 @@ class _Plan:
             yield _aligned(stream, self._columns.stream + 2)
             yield _aligned(task, self._columns.task + 2)
             name = f"  {self._kind.name}"
-            yield _literal(name.ljust(table.KIND + 2 if self._facts_shown else 0).encode())
+            yield name.ljust(table.KIND + 2 if self._facts_shown else 0).encode()
             return
-        yield _literal(b"stream ")
+        yield b"stream "
         yield fast_text.decimal(stream)
-        yield _literal(b" slot ")
+        yield b" slot "
         yield fast_text.decimal(slot)
-        yield _literal(b" task ")
+        yield b" task "
         yield fast_text.decimal(task)
-        yield _literal(f" {self._kind.name}".encode())
+        yield f" {self._kind.name}".encode()
 
     @property
     def _facts_shown(self) -> bool:
         return bool(self._facts) if self._kind in KINDS else False
 
-    def _fact_pieces(self, column: Callable[[str], Numbers]) -> Iterator[Chars]:
+    def _fact_pieces(self, column: Callable[[str], Numbers]) -> Iterator[Piece]:
         if self._kind in KINDS:
             for value in self._facts:
-                yield _literal(value.lead)
+                yield value.lead
                 yield value.render(column(value.name))
             return
         yield from self._first_set(column)
 
-    def _first_set(self, column: Callable[[str], Numbers]) -> Iterator[Chars]:
+    def _first_set(self, column: Callable[[str], Numbers]) -> Iterator[Piece]:
         """The first fields that are set in each row, as `facts` takes them."""
         told: npt.NDArray[np.int64] | None = None
         table_view = self._view == "table"
@@ -295,26 +302,21 @@ class _Plan:
             before = np.zeros(len(numbers), np.int64) if told is None else told
             shown = present & (before < MOST_FACTS)
             if table_view:
-                yield _where(_literal(pad), shown & (before == 0))
-                yield _where(_literal(b"  "), shown & (before > 0))
-            yield _where(_literal(value.lead[2:] if table_view else value.lead), shown)
+                yield _where(pad, shown & (before == 0))
+                yield _where(b"  ", shown & (before > 0))
+            yield _where(value.lead[2:] if table_view else value.lead, shown)
             yield _where(value.render(numbers), shown)
             told = before + present
 
-    def _rows(self, raw: Chars, column: Callable[[str], Numbers]) -> Iterator[Chars]:
-        whole = int.from_bytes(np.bitwise_or.reduce(raw, axis=0).tobytes(), "little")
-        words = np.full((len(raw), SQE_SIZE // 4, 9), ord(" "), np.uint8)
-        words[:, :, 1:] = fast_text.hex_pairs(raw).reshape(len(raw), SQE_SIZE // 4, 8)
-        lines = words.reshape(len(raw), SQE_SIZE // _LINE, -1)
-        for number, start in enumerate(range(0, SQE_SIZE, _LINE)):
-            yield _literal(f"\n  {start:02x} ".encode())
-            yield lines[:, number]
+    def _rows(self, raw: Chars, column: Callable[[str], Numbers]) -> Iterator[Piece]:
+        whole = int.from_bytes(np.bitwise_or.reduce(raw.view("<u8"), axis=0).tobytes(), "little")
+        lines = fast_text.hex_lines(raw, _LINE)
+        for start in range(0, SQE_SIZE, _LINE):
+            yield f"\n  {start:02x} ".encode()
+            yield lines[:, start // _LINE]
             for value in self._values:
                 if start <= value.byte < start + _LINE and whole & value.bits:
-                    numbers = column(value.name)
-                    present = numbers != 0
-                    yield _where(_literal(value.lead), present)
-                    yield _where(value.render(numbers), present)
+                    yield from _if_set(value, column(value.name))
 
 
 def _value(name: str, place: Field | Joined, lead: str, show: Callable[[int], str]) -> _Value:
@@ -327,14 +329,19 @@ def _shown(show: Callable[[int, Callable[[int], str]], str], value: int) -> str:
     return show(value, no_name)
 
 
-def _literal(text: bytes) -> Chars:
-    """Text that is the same in every row; shape (1, characters)."""
-    return np.frombuffer(text, np.uint8).reshape(1, -1)
+def _if_set(value: _Value, numbers: Numbers) -> Iterator[Piece]:
+    """A value in the rows where it is not 0."""
+    present = numbers != 0
+    yield _where(value.lead, present)
+    yield _where(value.render(numbers), present)
 
 
-def _where(part: Chars, present: npt.NDArray[np.bool_]) -> Chars:
+def _where(part: Piece, present: npt.NDArray[np.bool_]) -> Piece:
     """`part` only in the rows that are `present`."""
-    return part if present.all() else part * present[:, None]
+    if present.all():
+        return part
+    text = np.frombuffer(part, np.uint8).reshape(1, -1) if isinstance(part, bytes) else part
+    return text * present[:, None]
 
 
 def _aligned(values: Numbers, columns: int) -> Chars:
@@ -345,12 +352,3 @@ def _aligned(values: Numbers, columns: int) -> Chars:
         digits = np.concatenate([blank, digits], axis=1)
     digits[:, -columns:][digits[:, -columns:] == 0] = ord(" ")
     return digits
-
-
-def _assembled(pieces: list[Chars], rows: int) -> Chars:
-    found = np.empty((rows, sum(p.shape[1] for p in pieces)), np.uint8)
-    at = 0
-    for piece in pieces:
-        found[:, at : at + piece.shape[1]] = piece
-        at += piece.shape[1]
-    return found

@@ -8,7 +8,7 @@ and its struct is no guess: then its text has no remarks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Rows = npt.NDArray[np.intp]
     Words = npt.NDArray[np.uint64]
 
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 _WORDS = SQE_SIZE // 8
 _MOST_PATTERNS = 1 << 16
 _HEADER = {"rt_stream_id", "task_id"}
@@ -72,9 +73,9 @@ class Classifier:
                 if known is None:
                     slow += some.tolist()
                     continue
-                stray = (words[some] & ~known.named).any(axis=1)
-                slow += some[stray].tolist()
-                for group in _by_kind(known.struct, raw, some[~stray]):
+                plain, stray = _sorted_out(words, some, known)
+                slow += stray
+                for group in _by_kind(known.struct, raw, plain):
                     groups.setdefault((group.struct.struct_name, group.kind.name), []).append(group)
         return [_merged(each) for each in groups.values()], slow
 
@@ -82,7 +83,8 @@ class Classifier:
         """Rows of one type number by their struct."""
         mask = self._mask(number)
         columns = np.flatnonzero(mask)
-        patterns = words[np.ix_(rows, columns)] & mask[columns]
+        deciding = words[:, columns] if len(rows) == len(words) else words[np.ix_(rows, columns)]
+        patterns = deciding & mask[columns]
         for sample, some in _alike(patterns, rows):
             pattern = np.zeros(_WORDS, "<u8")
             pattern[columns] = sample
@@ -121,6 +123,20 @@ class Classifier:
         return _Known(struct, np.frombuffer(bits.to_bytes(SQE_SIZE, "little"), "<u8"))
 
 
+def _sorted_out(words: Words, rows: Rows, known: _Known) -> tuple[Rows, list[int]]:
+    """Rows whose bits all lie in named fields, and the others."""
+    entries = taken(words, rows)
+    if not np.any(np.bitwise_or.reduce(entries, axis=0) & ~known.named):
+        return rows, []
+    stray = (entries & ~known.named).any(axis=1)
+    return rows[~stray], rows[stray].tolist()
+
+
+def taken(window: npt.NDArray[_Scalar], rows: Rows) -> npt.NDArray[_Scalar]:
+    """The given rows of a window; the window itself when that is all of them."""
+    return window if len(rows) == len(window) else window[rows]
+
+
 def _merged(groups: list[Group]) -> Group:
     """Groups of the same struct and kind as one."""
     if len(groups) == 1:
@@ -133,6 +149,9 @@ def _alike(patterns: Words, rows: Rows) -> Iterator[tuple[Words, Rows]]:
     left = patterns
     while len(rows):
         same = (left == left[0]).all(axis=1)
+        if same.all():
+            yield left[0], rows
+            return
         yield left[0], rows[same]
         left, rows = left[~same], rows[~same]
 
@@ -147,7 +166,7 @@ def _by_kind(struct: CStruct, raw: Chars, rows: Rows) -> Iterator[Group]:
             return
         if kind.field not in struct.by_name and kind.field not in struct.joined:
             continue
-        view = struct.view(np.ascontiguousarray(raw[rows]))
+        view = struct.view(np.ascontiguousarray(taken(raw, rows)))
         same = view.column(kind.field) == kind.value
         if same.any():
             yield Group(struct, kind, rows[same])

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 Chars: TypeAlias = npt.NDArray[np.uint8]
 """Shape (rows, columns); 0 is no character."""
@@ -22,21 +22,29 @@ Renderer: TypeAlias = "Callable[[Numbers], Chars]"
 
 _SMALL = 1 << 16
 _CHUNK = 10_000
+_FEW = 8
+"""Bits of the numbers whose texts are all looked up at once."""
 
 
 def _small_table() -> npt.NDArray[np.uint64]:
     """Digits of 0 to 65535 in cells of 8 characters, aligned to the right, nothing in front."""
     cells = np.zeros((_SMALL, 8), np.uint8)
-    numbers = np.arange(_SMALL)
+    left = np.arange(_SMALL, dtype=np.uint16)
     for k in range(5):
-        digit = numbers // 10**k
-        cells[:, 7 - k] = np.where((digit > 0) | (k == 0), digit % 10 + ord("0"), 0)
+        present = (left > 0) | (k == 0)
+        left, digit = np.divmod(left, np.uint16(10))
+        cells[:, 7 - k] = (digit + ord("0")) * present
     return cells.view("<u8").ravel()
 
 
 _NUMBERS = _small_table()
 _HEX = np.array([[*f"{n:02x}".encode()] for n in range(256)], np.uint8)
 _HEX_PAIRS = _HEX.view("<u2").ravel()
+
+
+_HEX_QUADS = (_HEX_PAIRS[np.arange(_SMALL) & 0xFF] | (_HEX_PAIRS[np.arange(_SMALL) >> 8].astype("<u4") << 16)).astype(
+    "<u4"
+)
 
 
 def _without_leading_zeros(digits: Chars) -> Chars:
@@ -81,6 +89,17 @@ def hex_pairs(raw: Chars) -> Chars:
     return _HEX_PAIRS[raw].view(np.uint8).reshape(len(raw), 2 * raw.shape[1])
 
 
+def hex_lines(raw: Chars, columns: int) -> Chars:
+    """Rows of bytes as hex words of four bytes, `columns` bytes a line: shape (rows, lines, characters).
+
+    A blank stands before each word. The number of bytes in a row and `columns` are multiples of 4.
+    """
+    rows, size = raw.shape
+    words = np.full((rows, size // 4, 9), ord(" "), np.uint8)
+    words[:, :, 1:].view("V8")[..., 0] = np.take(_HEX_QUADS, raw.view("<u2")).view("V8")
+    return words.reshape(rows, size // columns, -1)
+
+
 class Looked:
     """Text looked up value by value, remembered for numbers of up to 16 bits."""
 
@@ -88,14 +107,22 @@ class Looked:
         self._show = show
         self._known: dict[int, bytes] = {}
         self._keep = bits <= 16
+        self._all = self._table(range(1 << bits)) if bits <= _FEW else None
+        self._sizes = (
+            np.zeros(0, np.uint8) if self._all is None else np.count_nonzero(self._all, axis=1).astype(np.uint8)
+        )
 
     def __call__(self, values: Numbers) -> Chars:
         """The texts of `values`."""
+        if self._all is not None:
+            return self._all[values, : int(self._sizes[values].max(initial=1))]
         unique, where = np.unique(values, return_inverse=True)
-        texts = [self._text(int(value)) for value in unique.tolist()]
+        return self._table(unique.tolist())[where.ravel()]
+
+    def _table(self, values: Iterable[int]) -> Chars:
+        texts = [self._text(value) for value in values]
         size = max(map(len, texts), default=0) or 1
-        table = np.frombuffer(b"".join(text.ljust(size, b"\0") for text in texts), np.uint8).reshape(-1, size)
-        return table[where.ravel()]
+        return np.frombuffer(b"".join(text.ljust(size, b"\0") for text in texts), np.uint8).reshape(-1, size)
 
     def _text(self, value: int) -> bytes:
         text = self._known.get(value)

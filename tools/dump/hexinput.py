@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from emu_core.errors import InputError
 from formats import SQE_SIZE, Registry
 from formats.magic import BLOB_START
-from tools.dump.hextext import HEAD, HexText, looks_like_hex, read, text_start
+from tools.dump.hextext import HEAD, HexText, read
+from tools.dump.textual import text_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Found", "hex_input", "lines_of", "looks_like_hex"]
+__all__ = ["Found", "hex_input", "lines_of"]
 
 LONGEST = 1 << 26
 """Characters of a line."""

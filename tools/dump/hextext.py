@@ -19,7 +19,6 @@ jumps ahead leaves zeros.
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from tools.dump.hexline import parts
 from tools.dump.hexstyle import WORDS, Style, skipped, style_of
+from tools.dump.textual import GLANCE, text_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,8 +40,6 @@ HEAD = 1024
 
 _GROUP = re.compile(r"(?:[0-9a-fA-F]{2})+")
 _VALUE = re.compile(r"0[xX]([0-9a-fA-F]{1,16})")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
-_GLANCE = 4096
 _LONGEST_SHOWN = 40
 
 
@@ -102,22 +100,13 @@ class _State:
             self.problems.append(Problem(line, column, what, len(self.data), left_out))
 
 
-def text_start(data: bytes) -> str | None:
-    """The beginning of `data` as text; None when there is none, or it is not text (control codes, no UTF-8)."""
-    try:
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(bytes(data[:_GLANCE]))
-    except UnicodeDecodeError:
-        return None
-    return text if text and not _CONTROL.search(text) else None
-
-
 def looks_like_hex(data: bytes) -> bool:
     """Whether `data` is text of whose first lines most can be read as hex."""
     text = text_start(data)
     if text is None:
         return False
     lines = text.splitlines()
-    whole = lines[:-1] if len(data) > _GLANCE and len(lines) > 1 else lines
+    whole = lines[:-1] if len(data) > GLANCE and len(lines) > 1 else lines
     found = read(whole)
     return bool(found.data) and found.lines > sum(problem.left_out for problem in found.problems)
 

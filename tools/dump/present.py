@@ -11,7 +11,7 @@ import click
 from tools.dump import follow, sqes
 from tools.dump.items import Entry, Gap
 from tools.dump.sqes import Names
-from tools.dump.views import cinit, fields, query, summary, table
+from tools.dump.views import table
 from tools.show import heading, json_line, lines, width
 
 if TYPE_CHECKING:
@@ -76,11 +76,15 @@ def _parts(request: Request, parts: Sequence[Part], scene: Scene) -> None:
         elif request.view == "compact":
             lines(sqes.as_text(shown, limit, scene.names))
         else:
+            from tools.dump.views import fields  # noqa: PLC0415 - a view is loaded when it is shown
+
             lines(fields.lines(shown, limit, scene.names))
 
 
 def _whole(request: Request, items: Iterable[Item], scene: Scene) -> Iterator[str]:
     """The views that show all entries of all rings as one."""
+    from tools.dump.views import cinit, query, summary  # noqa: PLC0415 - a view is loaded when it is shown
+
     if request.view == "query":
         return query.lines(items, request.query or "", scene.columns, width(), changes=request.changes)
     if request.view == "c":
@@ -94,6 +98,8 @@ def _whole(request: Request, items: Iterable[Item], scene: Scene) -> Iterator[st
 
 
 def _json(request: Request, items: Iterable[Item], scene: Scene) -> None:
+    from tools.dump.views import query, summary  # noqa: PLC0415 - a view is loaded when it is shown
+
     if request.view == "summary":
         json_line(summary.record(summary.summarise(items), scene.chip))
         return

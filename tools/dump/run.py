@@ -12,7 +12,6 @@ import click
 from formats import SQE_SIZE
 from tools.dump import cqes, items
 from tools.dump.data import Data, opened
-from tools.dump.hexinput import hex_input, looks_like_hex
 from tools.dump.known import known_names
 from tools.dump.present import Part, Scene, present
 from tools.dump.request import SKIPPED, Request, check
@@ -42,12 +41,22 @@ def dump(request: Request) -> int:
         FormatError: a blob of which nothing can be shown.
     """
     with opened(request.file) as data:
-        if request.hex_text or request.words is not None or looks_like_hex(bytes(data.view[:8192])):
+        if request.hex_text or request.words is not None or _is_hex(bytes(data.view[:8192])):
             return _hex(request, data)
         return _binary(request, data)
 
 
+def _is_hex(head: bytes) -> bool:
+    if b"\0" in head:
+        return False  # binary, at a glance
+    from tools.dump.hextext import looks_like_hex  # noqa: PLC0415 - most binary files do without
+
+    return looks_like_hex(head)
+
+
 def _hex(request: Request, data: Data) -> int:
+    from tools.dump.hexinput import hex_input  # noqa: PLC0415 - binary files do without
+
     order = False if request.words is None and (request.cqes or request.struct) else request.words
     found = hex_input(data.view, request.source, Layouts(request.without).registry, words=order)
     for note in (*found.notes, *(problem.text() for problem in found.text.problems)):

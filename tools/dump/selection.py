@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import OptionError
 from formats.enums import name_of
-from tools.dump.expr import parse, tests
-from tools.dump.expr_tokens import bad
 from tools.dump.items import Entry, Gap
 
 if TYPE_CHECKING:
@@ -95,6 +93,9 @@ def _place(entry: Entry, name: str) -> int | str | None:
 
 def where(text: str, known: Known) -> Node:
     """The expression `text`, names and texts checked; `OptionError` (`dump.where`) with the column."""
+    from tools.dump.expr import parse, tests  # noqa: PLC0415 - a dump without --where does without
+    from tools.dump.expr_tokens import bad  # noqa: PLC0415
+
     node = parse(text)
     for test in tests(node):
         wrong = known.wrong_name(test.name.text)

@@ -9,8 +9,8 @@ from emu_core.errors import InputError
 from formats import SQE_SIZE
 from formats.buffers import flat
 from formats.magic import BLOB_START
-from tools.dump.hextext import text_start
 from tools.dump.items import WINDOW, used_slots
+from tools.dump.textual import text_start
 
 if TYPE_CHECKING:
     from formats import Registry
