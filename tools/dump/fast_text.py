@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 Chars: TypeAlias = npt.NDArray[np.uint8]
 """Shape (rows, columns); 0 is no character."""
@@ -22,8 +22,8 @@ Renderer: TypeAlias = "Callable[[Numbers], Chars]"
 
 _SMALL = 1 << 16
 _CHUNK = 10_000
-_FEW = 8
-"""Bits of the numbers whose texts are all looked up at once."""
+_FEW = 16
+"""Bits of the numbers whose texts are remembered."""
 
 
 def _small_table() -> npt.NDArray[np.uint64]:
@@ -105,32 +105,40 @@ class Looked:
 
     def __init__(self, show: Callable[[int], str], bits: int) -> None:
         self._show = show
-        self._known: dict[int, bytes] = {}
-        self._keep = bits <= 16
-        self._all = self._table(range(1 << bits)) if bits <= _FEW else None
-        self._sizes = (
-            np.zeros(0, np.uint8) if self._all is None else np.count_nonzero(self._all, axis=1).astype(np.uint8)
-        )
+        self._row = np.full(1 << bits, -1, np.int32) if bits <= _FEW else None
+        self._table = np.zeros((0, 1), np.uint8)
+        self._sizes = np.zeros(0, np.intp)
 
     def __call__(self, values: Numbers) -> Chars:
         """The texts of `values`."""
-        if self._all is not None:
-            return self._all[values, : int(self._sizes[values].max(initial=1))]
-        unique, where = np.unique(values, return_inverse=True)
-        return self._table(unique.tolist())[where.ravel()]
+        if self._row is None:
+            unique, where = np.unique(values, return_inverse=True)
+            return _texts(self._show, unique)[where.ravel()]
+        rows = self._row[values]
+        if len(rows) and rows.min() < 0:
+            rows = self._learnt(values, self._row)
+        return self._table[rows, : int(self._sizes[rows].max(initial=1))]
 
-    def _table(self, values: Iterable[int]) -> Chars:
-        texts = [self._text(value) for value in values]
-        size = max(map(len, texts), default=0) or 1
-        return np.frombuffer(b"".join(text.ljust(size, b"\0") for text in texts), np.uint8).reshape(-1, size)
+    def _learnt(self, values: Numbers, row: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """The rows of `values` in the table, after those that are new were added."""
+        new = np.unique(values[row[values] < 0])
+        texts = _texts(self._show, new)
+        size = max(texts.shape[1], self._table.shape[1])
+        self._table = np.concatenate([_widened(self._table, size), _widened(texts, size)])
+        self._sizes = np.concatenate([self._sizes, np.count_nonzero(texts, axis=1)])
+        row[new] = np.arange(len(self._table) - len(new), len(self._table))
+        return row[values]
 
-    def _text(self, value: int) -> bytes:
-        text = self._known.get(value)
-        if text is None:
-            text = self._show(value).encode()
-            if self._keep:
-                self._known[value] = text
-        return text
+
+def _texts(show: Callable[[int], str], values: Numbers) -> Chars:
+    """The texts of `values`, aligned to the left."""
+    texts = [show(value).encode() for value in values.tolist()]
+    size = max(map(len, texts), default=0) or 1
+    return np.frombuffer(b"".join(text.ljust(size, b"\0") for text in texts), np.uint8).reshape(-1, size)
+
+
+def _widened(text: Chars, columns: int) -> Chars:
+    return np.pad(text, ((0, 0), (0, columns - text.shape[1])))
 
 
 def suffixed(render: Renderer, suffix: str) -> Renderer:
