@@ -31,6 +31,7 @@ COMMANDS = {
     "compile": "Compile a graph into a task blob.",
     "check": "Say before a run whether a program fits a chip and is well formed.",
     "run": "Compile if needed, load, and execute on input arrays.",
+    "compare-tiling": "Run a graph with tiling on the device and on the host, and compare.",
     "op": "Run one operator on the arrays of an npz.",
     "dump": "Show a task blob, SQEs or completion entries, field by field.",
     "asm": "Turn the text or JSON of a dump back into bytes.",
@@ -43,7 +44,7 @@ COMMANDS = {
     "explain": "Say what a code or id means and what to do.",
     "bench": "Measure ratios against named peers.",
 }
-"""Subcommands and their one-line help; each lives in the module `tools.cmd_NAME` as `command`."""
+"""Subcommands and their one-line help; each lives in the module `tools.cmd_NAME` as `command`, - as _."""
 
 USAGE, BUG, INTERRUPTED = 2, 70, 130
 
@@ -61,7 +62,7 @@ class _Lazy(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"tools.cmd_{cmd_name}").command
+        command: click.Command = importlib.import_module(f"tools.cmd_{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

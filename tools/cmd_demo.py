@@ -16,6 +16,7 @@ from tools.executions import as_values
 from tools.options import chip_option, debug_option, json_option
 from tools.patch_table import show_patches
 from tools.show import heading, json_line
+from tools.side_by_side import streams_as_they_ran
 from tools.verify import Check, check_outputs
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _tell(
     heading("1. The task list the compiler wrote")
     story.task_list(blob)
     heading("2. Both streams as they ran in execution 1")
-    story.streams_as_they_ran(sink[0], {s.id: s.name for s in model.streams})
+    streams_as_they_ran(sink[0], {s.id: s.name for s in model.streams})
     click.echo(f"  {_why_it_works(blob, model)}")
     heading("3. Every patch of a submitted SQE, in all executions")
     show_patches(sink)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """How a graph is to be compiled, as the command line said it."""
+    """How a graph is to be compiled, as the command line said it; `warn`: say the compiler's warnings."""
 
     chip: str
     ge_options: tuple[str, ...] = ()
@@ -34,6 +34,7 @@ class Wanted:
     online: bool | None = None
     policies: tuple[str, ...] = ()
     online_by_default: bool = False
+    warn: bool = True
 
     def offline(self) -> bool | None:
         """The build mode for the compiler; None leaves it to the graph."""
@@ -104,7 +105,7 @@ def compile_text(path: str, data: bytes, wanted: Wanted, host: PluginHost, compi
     except FormatError as error:
         where = _joined(source, error.where)
         raise FormatError(error.what, id=error.id, where=where, remedy=error.remedy, offset=error.offset) from None
-    for warning in compiled.warnings:
+    for warning in compiled.warnings if wanted.warn else ():
         click.echo(f"warning: {warning}", err=True)
     return compiled
 

@@ -19,6 +19,31 @@ def block(name):
     return re.search(rf"<!-- {name} -->\n```sh\n(.*?)```", README, re.DOTALL)[1].strip().splitlines()
 
 
+EXECUTED = [
+    pytest.param(text, id=f"{page.stem}-{number}")
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for number, text in enumerate(re.findall(r"<!-- executed -->\n```sh\n(.*?)```", page.read_text(), re.DOTALL))
+]
+
+
+def run_shell(script, folder):
+    """Run shell lines in `folder`, which sees documents and test data, with the command on the path."""
+    for name in ("docs", "tests"):
+        (folder / name).symlink_to(ROOT / name)
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    source = {} if os.environ.get("SQEMU_TEST_INSTALLED") else {"PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **source, "PATH": places}
+    command = ["bash", "-euo", "pipefail", "-c", script]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize("script", EXECUTED)
+def test_blocks_of_the_documents_run(script, tmp_path):
+    """A block that is marked as executed runs as shown."""
+    found = run_shell(script, tmp_path)
+    assert found.returncode == 0, found.stderr
+
+
 class TestReadme:
     def test_set_up_commands_are_one_line_each(self):
         """Demo and test commands make their own environment in one line."""
@@ -29,15 +54,9 @@ class TestReadme:
 
     def test_tour(self, tmp_path):
         """Every line of the tour runs as shown, in order."""
-        for name in ("docs", "tests"):
-            (tmp_path / name).symlink_to(ROOT / name)
         lines = [line.removeprefix(". .venv/bin/activate && ") for line in block("tour")]
         assert len(lines) == 10
-        places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        source = {} if os.environ.get("SQEMU_TEST_INSTALLED") else {"PYTHONPATH": str(ROOT)}
-        environment = {**os.environ, **source, "PATH": places}
-        script = ["bash", "-euo", "pipefail", "-c", "\n".join(lines)]
-        found = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+        found = run_shell("\n".join(lines), tmp_path)
         assert found.returncode == 0, found.stderr
         assert "the patch came too late" in found.stdout
         assert not (tmp_path / "out/never.npz").exists()

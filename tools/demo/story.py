@@ -1,21 +1,19 @@
-"""Tables of the demo: task list, streams as they ran, patches, checks, host tiling against sink."""
+"""Tables of the demo: task list, checks, host tiling against sink."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_core.trace import TaskDone
 from formats.blob import BLOCK_DIM_PLACEHOLDER, TaskType
 from tools.show import table
+from tools.side_by_side import US
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from emu_core.model import Result
     from formats.blob import Blob, BlobTask
     from tools.verify import Check
-
-US = 1000
 
 
 def task_list(blob: Blob) -> None:
@@ -46,42 +44,6 @@ def _block_dim(task: BlobTask) -> str:
     if task.type not in (TaskType.KERNEL, TaskType.ALL_KERNEL):
         return ""
     return "0xFFFFFFFF (later)" if task.block_dim == BLOCK_DIM_PLACEHOLDER else str(task.block_dim)
-
-
-def streams_as_they_ran(result: Result, names: dict[int, str]) -> None:
-    """Entries of the model's streams in the order they started, one column per stream."""
-    done = sorted((e for e in result.trace if isinstance(e, TaskDone) and e.stream in names), key=_order)
-    rows = []
-    for start, end, count, event in _nops_together(done):
-        text = _label(event) + (f" x {count}" if count > 1 else "")
-        cells = [text if event.stream == stream else "" for stream in names]
-        rows.append((f"{_us(start, result)}", f"{_us(end, result)}", *cells))
-    table("", ("from µs", "to µs", *names.values()), rows, right=("from µs", "to µs"))
-
-
-def _order(event: TaskDone) -> tuple[int, int, int]:
-    return event.started, event.time, event.stream
-
-
-def _us(time: int, result: Result) -> str:
-    return f"{(time - result.started) / US:.1f}"
-
-
-def _nops_together(done: Iterable[TaskDone]) -> list[tuple[int, int, int, TaskDone]]:
-    """(start, end, count, event): NOPs of one stream that follow each other are one row."""
-    rows: list[tuple[int, int, int, TaskDone]] = []
-    for event in done:
-        last = next((r for r in reversed(rows) if r[3].stream == event.stream), None)
-        if last and event.kind == "nop" == last[3].kind:
-            rows[rows.index(last)] = (last[0], event.time, last[2] + 1, event)
-        else:
-            rows.append((event.started, event.time, 1, event))
-    return rows
-
-
-def _label(event: TaskDone) -> str:
-    kind = event.kind.replace("_", " ")
-    return f"{kind} {event.detail}".strip() if event.kind not in ("aicpu", "event_reset") else event.detail
 
 
 def checks(found: Sequence[tuple[int, str, Check]]) -> None:
