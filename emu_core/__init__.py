@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from emu_core.engines import Handler as Handler
     from emu_core.engines import Launch as Launch
     from emu_core.engines import Limit as Limit
+    from emu_core.engines import Outcome as Outcome
     from emu_core.engines import Run as Run
     from emu_core.engines import Task as Task
     from emu_core.engines import Wait as Wait
@@ -52,12 +53,15 @@ if TYPE_CHECKING:
     from emu_core.graph import TaskBlob as TaskBlob
     from emu_core.hookspecs import hookimpl as hookimpl
     from emu_core.journal import JournalEntry as JournalEntry
+    from emu_core.journal import Writer as Writer
     from emu_core.kernels import AicpuKernelSpec as AicpuKernelSpec
     from emu_core.kernels import AicpuLaunch as AicpuLaunch
     from emu_core.kernels import CoreType as CoreType
     from emu_core.kernels import Cost as Cost
     from emu_core.kernels import KernelLaunch as KernelLaunch
     from emu_core.kernels import KernelSpec as KernelSpec
+    from emu_core.kernels import Mix as Mix
+    from emu_core.kernels import MixType as MixType
     from emu_core.model import Model as Model
     from emu_core.model import Port as Port
     from emu_core.model import Result as Result
@@ -71,6 +75,7 @@ if TYPE_CHECKING:
     from emu_core.operators import Placement as Placement
     from emu_core.operators import ShapeError as ShapeError
     from emu_core.operators import TensorInfo as TensorInfo
+    from emu_core.origin import Origin as Origin
     from emu_core.plugins import PluginHost as PluginHost
     from emu_core.policies import PolicySpec as PolicySpec
     from emu_core.policies import Scope as Scope
@@ -78,6 +83,7 @@ if TYPE_CHECKING:
     from emu_core.reports import Fault as Fault
     from emu_core.reports import Hazard as Hazard
     from emu_core.signals import Signal as Signal
+    from emu_core.streams import Stream as Stream
     from emu_core.tiling import PlatformInfo as PlatformInfo
     from emu_core.tiling import StorageShape as StorageShape
     from emu_core.tiling import TensorDesc as TensorDesc
@@ -94,20 +100,22 @@ _HOMES = {
     "chips": "Chip Latencies",
     "cores": "CorePool Demand",
     "device": "Device",
-    "engines": "Effect Handler Launch Limit Run Task Wait",
+    "engines": "Effect Handler Launch Limit Outcome Run Task Wait",
     "errors": (
         "DeviceFault EmulatorBug GraphError InputError LimitError OptionError PluginError Problem Refusal SqemuError"
     ),
     "graph": "Compiled CompileOptions TaskBlob",
     "hookspecs": "hookimpl",
-    "journal": "JournalEntry",
-    "kernels": "AicpuKernelSpec AicpuLaunch CoreType Cost KernelLaunch KernelSpec",
+    "journal": "JournalEntry Writer",
+    "kernels": "AicpuKernelSpec AicpuLaunch CoreType Cost KernelLaunch KernelSpec Mix MixType",
     "model": "Model Port Result",
     "operators": "Arrays AttrSpec AttrValue Case InputSpec OperatorSpec OutputSpec Placement ShapeError TensorInfo",
+    "origin": "Origin",
     "plugins": "PluginHost",
     "policies": "PolicySpec Scope",
     "reports": "Deadlock Fault Hazard",
     "signals": "Signal",
+    "streams": "Stream",
     "tiling": "PlatformInfo StorageShape TensorDesc TilingContext TilingError TilingFunction",
     "trace": "EVENTS Trace drain",
 }

@@ -26,6 +26,7 @@ def compile_with_report(
 
     Raises:
         GraphError: with every problem of the graph. OptionError, LimitError, InputError (unknown chip).
+        PluginError: no compiler takes the chip, or one of somebody else is broken.
     """
     host = plugins if isinstance(plugins, PluginHost) else PluginHost(plugins)
     found = host.chip(chip) if isinstance(chip, str) else chip

@@ -15,7 +15,11 @@ ABSENT = "absent: "
 
 @dataclass(frozen=True)
 class Latencies:
-    """Virtual time of each step in nanoseconds; all are *modelled* defaults unless a chip's sources say more."""
+    """Virtual time of each step in nanoseconds; all are *modelled* defaults unless a chip's sources say more.
+
+    `event_notify_ns` counts under policy `nop_model` only: from an event to what it releases noticing its patch. The
+    nearest measured figure is a register signal from AI Core to AI CPU, 600 ns (`reference/device_semantics.md` 2.3).
+    """
 
     nop_ns: int = 100
     event_ns: int = 500
@@ -27,6 +31,7 @@ class Latencies:
     ai_core_launch_ns: int = 3_000
     condition_ns: int = 1_000
     host_round_trip_ns: int = 30_000
+    event_notify_ns: int = 600
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,10 @@ class Chip:
         model_task_update: the device supports the model task update feature.
         sq_depth, usable_tasks, max_streams, max_events, max_notifies, persistent_tasks, cq_depth: limits in entries.
         cqe_bytes: size of a completion entry on the real chip.
+        credit_ns: nanoseconds of one unit of kernel credit, the time budget of an entry.
         sources: where each figure is from, by attribute name.
+        soc_name: `name` as software of the vendor spells it, for example `Ascend310P3`; `name` itself where nothing is
+            given, or the spelling of another name (a variant that was made by replacing the name).
     """
 
     name: str
@@ -89,16 +97,14 @@ class Chip:
     cqe_bytes: int
     vector_cores: int = 0
     cq_depth: int = 1024
+    credit_ns: int = 1 << 32
     latencies: Latencies = field(default_factory=Latencies)
     sources: Mapping[str, str] = field(default_factory=dict)
+    soc_name: str = ""
 
-    @property
-    def soc_name(self) -> str:
-        """The name as vendor software spells it: `Ascend310P3`, `Ascend950PR_950z`; a chip of ours keeps its name."""
-        if not self.name.startswith("ascend"):
-            return self.name
-        series, mark, part = self.name.removeprefix("ascend").partition("_")
-        return "Ascend" + series.upper() + mark + part
+    def __post_init__(self) -> None:
+        if self.soc_name.lower() != str(self.name):
+            object.__setattr__(self, "soc_name", self.name)
 
     @property
     def absent(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Sources: `reference/sqe_formats.md` 12 and 8.1, `reference/device_semantics.md` 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import MappingProxyType
 
 ILLEGAL_PARAM = 0x4
@@ -15,12 +16,17 @@ AICPU_TIMEOUT = 0x28
 AICPU_EXCEPTION = 0x2A
 ACTIVE_REPEATED = 0x2D
 VECTOR_TIMEOUT = 0x30
+VECTOR_EXCEPTION = 0x31
 MODEL_STREAM_FAILED = 0x91
+END_OF_SEQUENCE = 0x95
 TASK_TYPE_NOT_SUPPORTED = 0x97
 TRANS_SQE_FAILED = 0x98
 TASK_EXCEPTION = 0x103
 TASK_TIMEOUT = 0x105
 SQE_ERROR = 0x106
+MODEL_ABORTED = 0x10E
+FFTS_EXCEPTION = 0x10F
+FFTS_TIMEOUT = 0x111
 
 TS_NAMES = MappingProxyType(
     {
@@ -33,13 +39,13 @@ TS_NAMES = MappingProxyType(
         ACTIVE_REPEATED: "active model stream repeated",
         0x2E: "notify wait repeated",
         VECTOR_TIMEOUT: "vector core timeout",
-        0x31: "vector core exception",
+        VECTOR_EXCEPTION: "vector core exception",
         0x32: "vector core trap",
         0x57: "AI CPU information load failed",
         0x75: "debug: invalid task status",
         MODEL_STREAM_FAILED: "model stream execution failed",
         0x94: "SQ full",
-        0x95: "end of sequence",
+        END_OF_SEQUENCE: "end of sequence",
         TASK_TYPE_NOT_SUPPORTED: "task type not supported",
         TRANS_SQE_FAILED: "translating an SQE failed",
         0x99: "model aborted",
@@ -48,10 +54,10 @@ TS_NAMES = MappingProxyType(
         TASK_TIMEOUT: "task timeout",
         SQE_ERROR: "SQE error",
         0x109: "debug register conflict",
-        0x10E: "model aborted",
-        0x10F: "FFTS+ task exception",
+        MODEL_ABORTED: "model aborted",
+        FFTS_EXCEPTION: "FFTS+ task exception",
         0x110: "FFTS+ task trap",
-        0x111: "FFTS+ task timeout",
+        FFTS_TIMEOUT: "FFTS+ task timeout",
         0x112: "task bus error",
         0x113: "task resource conflict",
         0x114: "task software status error",
@@ -115,13 +121,40 @@ _ACL_OF_TS = MappingProxyType(
         AICPU_TIMEOUT: 507017,
         AICPU_EXCEPTION: 507018,
         VECTOR_TIMEOUT: 507034,
-        0x31: 507035,
+        VECTOR_EXCEPTION: 507035,
         0x32: 507036,
         MODEL_STREAM_FAILED: MODEL_FAILED_ACL,
-        0x95: 507005,
+        END_OF_SEQUENCE: 507005,
         TASK_TIMEOUT: 107020,
+        MODEL_ABORTED: 507023,
+        FFTS_EXCEPTION: 507049,
+        0x110: 507050,
+        FFTS_TIMEOUT: 507048,
     }
 )
+
+
+@dataclass(frozen=True)
+class ModelEnd:
+    """How a model ends for who waits for it: `result`, four bits of the status word, and the TS code of the wait."""
+
+    result: int
+    ts_code: int
+
+
+_FAILED = ModelEnd(1, MODEL_STREAM_FAILED)
+_END_OF_CAUSE = MappingProxyType(
+    {
+        END_OF_SEQUENCE: ModelEnd(2, END_OF_SEQUENCE),
+        MODEL_ABORTED: ModelEnd(3, MODEL_ABORTED),
+        AICPU_TIMEOUT: ModelEnd(4, AICPU_TIMEOUT),
+    }
+)
+
+
+def model_end(cause: int) -> ModelEnd:
+    """The end of a model whose first fault has the TS code `cause`; any other cause is a failed stream."""
+    return _END_OF_CAUSE.get(cause, _FAILED)
 
 
 def acl_code(ts_code: int) -> int:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from emu_core.engines import Task
     from emu_core.streams import Stream
 
+HALF = 16
 HOST_READS = 32
 """Entries the host takes per look (`reference/device_semantics.md` 2.4)."""
 
@@ -31,6 +32,7 @@ class Completions:
     def __init__(self, device: Device) -> None:
         self._device = device
         self._layout = device.layout("CqeError")
+        self._serial = device.layout("SqeHeader").by_name["task_id"].width > HALF
         self._reader = device.policies["completion_reader"]
         self._holding: list[Stream] = []
         self._look: int | None = None
@@ -86,6 +88,13 @@ class Completions:
             self._device.clock.cancel(self._look)
             self._look = None
 
+    def _ids(self, task: Task) -> dict[str, int]:
+        """Word 1, a copy of word 1 of the header: stream and task, or on v200 the two halves of the serial number."""
+        first, second = task.stream.id, task.task_id
+        if self._serial:
+            first, second = task.task_id, task.task_id >> HALF
+        return {"stream_id": first & 0xFFFF, "task_id": second & 0xFFFF}
+
     def _write(self, task: Task, error_type: int, status: int, head: int) -> bytes:
         device, queue = self._device, task.stream.queue
         entry = self._layout.build(
@@ -94,8 +103,7 @@ class Completions:
                 "error_bit": int(bool(error_type)),
                 "sq_id": queue.stream_id & 0x7FF,
                 "sq_head": head,
-                "stream_id": queue.stream_id & 0xFFFF,
-                "task_id": task.task_id & 0xFFFF,
+                **self._ids(task),
                 "error_type": error_type,
                 "sqe_type": task.sqe[0] & 0x3F,
                 "sqe_index": task.slot,

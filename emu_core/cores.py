@@ -18,9 +18,10 @@ ends at the next whole nanosecond.
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from emu_core.kernels import CoreType
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from emu_core.chips import Chip
     from emu_core.clock import Clock
+    from emu_core.kernels import Mix
+    from emu_core.lanes import Lane
 
 
 FUSED, CUBE, VECTOR = "AI Core", "cube core", "vector core"
@@ -42,10 +45,16 @@ def core_kinds(chip: Chip) -> dict[str, int]:
     return {CUBE: chip.core_num_aic, VECTOR: chip.core_num_aiv}
 
 
-def units_of(core_type: CoreType, chip: Chip) -> dict[str, int]:
-    """What one block of a kernel needs: a mix block takes a cube core with all vector cores that belong to it."""
+def units_of(core_type: CoreType, chip: Chip, mix: Mix | None = None) -> dict[str, int]:
+    """What one block of a kernel needs: with `mix`, its main core and the secondary ones.
+
+    A mix block of which nothing more is known takes a cube core with all vector cores that belong to it.
+    """
     if chip.fused_cores:
         return {FUSED: 1}
+    if mix is not None:
+        main, other = (VECTOR, CUBE) if mix.type.main is CoreType.AIV else (CUBE, VECTOR)
+        return {main: 1, other: mix.secondary} if mix.secondary else {main: 1}
     if core_type is CoreType.MIX:
         return {CUBE: 1, VECTOR: max(chip.core_num_aiv // max(chip.core_num_aic, 1), 1)}
     return {VECTOR if core_type is CoreType.AIV else CUBE: 1}
@@ -95,6 +104,19 @@ class Job:
         return self.demand.blocks - self.started
 
 
+class Pool(Protocol):
+    """What the scheduler needs of whoever runs a launch: a pool of units, or a graph of launches on one."""
+
+    def submit(self, job: Job) -> None:
+        """Start `job`, now or when there is room; its `done` is called at its end."""
+
+    def cancel(self, job: Job) -> None:
+        """Drop `job`, with all it holds; its `done` is not called."""
+
+    def why(self, job: Job) -> str:
+        """Why `job` has not ended, in words."""
+
+
 class CorePool:
     """Units of one device, by kind, and the launches that use them or wait for them.
 
@@ -102,6 +124,11 @@ class CorePool:
         clock: virtual time; the pool plans the ends of blocks on it.
         capacity: units by kind, for example ``{"cube core": 20, "vector core": 40}``.
         turns: launches take blocks in turn instead of first come, first served.
+
+    Queues that run ahead (`emu_core.lanes`) hold and want single units without a launch each, while no launch is here:
+
+    Attributes:
+        capacity, free: units by kind. planned: such queues. line: those that wait.
     """
 
     def __init__(self, clock: Clock, capacity: Mapping[str, int], *, turns: bool = False) -> None:
@@ -110,10 +137,42 @@ class CorePool:
         self.turns = turns
         self._clock = clock
         self._jobs: list[Job] = []
+        self.planned: dict[Lane, None] = {}
+        self.line: deque[Lane] = deque()
+
+    @property
+    def busy(self) -> bool:
+        """Whether launches use its units or wait for them."""
+        return bool(self._jobs)
+
+    def adopt(self, job: Job) -> None:
+        """Take over a launch that a queue in a lane has planned, behind those that asked before."""
+        self._jobs.append(job)
+        self._jobs.sort(key=lambda j: j.priority)
+
+    def resume(self, job: Job, since: int, ticket: int) -> Callable[[], None]:
+        """The only block of `job`, which was adopted, has run from `since`; its end is planned as `ticket`.
+
+        Returns what that end does.
+        """
+        job.started, job.waves, job.started_at = 1, 1, since
+        job.tickets.add(ticket)
+
+        def ended() -> None:
+            job.tickets.discard(ticket)
+            self._end(job, 1, since + job.demand.share_ns)
+
+        return ended
+
+    def _settle(self) -> None:
+        """Queues that run ahead here go on as launches."""
+        for lane in list(self.planned):
+            lane.settle()
 
     @property
     def jobs(self) -> tuple[Job, ...]:
         """Launches that have not ended, in the order in which they are served."""
+        self._settle()
         return tuple(self._jobs)
 
     def ever_fits(self, demand: Demand) -> bool:
@@ -122,6 +181,7 @@ class CorePool:
 
     def submit(self, job: Job) -> None:
         """Queue `job`; its first blocks start now if units are free."""
+        self._settle()
         job.asked = self._clock.now
         self._jobs.append(job)
         self._jobs.sort(key=lambda j: j.priority)
@@ -129,6 +189,7 @@ class CorePool:
 
     def cancel(self, job: Job) -> None:
         """Drop `job`: what it holds is free again, and `done` is not called."""
+        self._settle()
         if job not in self._jobs:
             return
         for ticket in job.tickets:
@@ -139,6 +200,7 @@ class CorePool:
 
     def why(self, job: Job) -> str:
         """Why `job` has not ended, in words."""
+        self._settle()
         if not job.missing:
             return f"its {job.demand.blocks} blocks run"
         kinds = [k for k in job.demand.units if self._room(job, k) < (job.missing if job.demand.batch else 1)]

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from typing import TYPE_CHECKING
 
 from emu_core.clock import Clock
+from emu_core.contexts import Contexts
 from emu_core.cores import CorePool, core_kinds
 from emu_core.dispatch import DispatchTable
 from emu_core.errors import EmulatorBug, InputError, LimitError
 from emu_core.journal import HOST, Journal, JournalEntry, Writer
 from emu_core.memory import DeviceMemory
+from emu_core.notice import fetch_window
 from emu_core.origin import NOWHERE
 from emu_core.plugins import PluginHost
 from emu_core.policies import PolicySet
-from emu_core.prefetch import PrefetchWindow
 from emu_core.reports import Hazard
 from emu_core.rings import CompletionQueue, SubmissionQueue
 from emu_core.scheduler import Scheduler
 from emu_core.signals import SignalTable
+from emu_core.spans import PATCHES
 from emu_core.streams import Stream
 from emu_core.trace import CellWritten, HazardFound, ModelPhase, Patched, Trace
 
@@ -46,6 +49,7 @@ class Device:
 
     Attributes:
         cores, ai_cpus: the AI Cores and AI CPU threads that kernels of all streams share.
+        contexts: records that entries point at, and how they are changed.
         host_functions: Python callables by address, for host function callbacks; each gets the user pointer.
 
     Raises:
@@ -70,23 +74,29 @@ class Device:
         self.clock = Clock()
         self.signals = SignalTable()
         self.journal = Journal()
+        self.contexts = Contexts(self)
         self.streams: dict[int, Stream] = {}
         self.models: dict[int, Model] = {}
         self.hazards: list[Hazard] = []
         self.run = 0
         self._ids: dict[str, int] = {}
+        self._layouts: dict[str, CStruct] = {}
+        self._free: dict[str, list[int]] = {}
         turns = self.policies["block_order"] == "turns"
         self.cores = CorePool(self.clock, core_kinds(self.chip), turns=turns)
         self.ai_cpus = CorePool(self.clock, {"AI CPU thread": max(self.chip.ai_cpus, 1)})
         self.host_functions: dict[int, Callable[[int], None]] = {}
-        self.cq = CompletionQueue(self.memory, self.chip.cq_depth, self.layout("CqeError").sizeof())
+        self.cq = CompletionQueue(self.memory, self.chip.cq_depth, _slot_bytes(self.layout("CqeError").sizeof()))
         handlers = [h for _, found in self.host.each("sqemu_engines", device=self) for h in found]
         self.dispatch = DispatchTable(handlers, self._reader)
         self.scheduler = Scheduler(self)
 
     def layout(self, struct: str) -> CStruct:
         """Layout `struct` of the chip's SQE family."""
-        return self.host.registry.get(self.chip.family, struct)
+        found = self._layouts.get(struct)
+        if found is None:
+            found = self._layouts[struct] = self.host.registry.get(self.chip.family, struct)
+        return found
 
     def runtime_layout(self, struct: str) -> CStruct:
         """Layout `struct` of device-side memory records."""
@@ -106,6 +116,8 @@ class Device:
 
     def take_id(self, kind: str, limit: int, code: str) -> int:
         """The next free id of `kind`, for example `stream`; `LimitError` with the vendor's `code` when none is left."""
+        if self._free.get(kind):
+            return self._free[kind].pop(0)
         taken = self._ids.get(kind, 0)
         if taken >= limit:
             raise LimitError(
@@ -116,11 +128,16 @@ class Device:
         self._ids[kind] = taken + 1
         return taken
 
+    def release_id(self, kind: str, number: int) -> None:
+        """Give an id of `take_id` back; the smallest free one is given out next."""
+        insort(self._free.setdefault(kind, []), number)
+
     def create_stream(self, name: str, *, bound: bool, priority: int = 0) -> Stream:
         """A new stream with its queue; `bound`: it will belong to a model; `priority`: 0 (first) to 7.
 
         Raises:
-            LimitError: no stream id is left (207008). InputError: no such priority (`stream.priority`).
+            LimitError: no stream id is left (207008), or no memory for its ring; nothing is taken then.
+            InputError: no such priority (`stream.priority`).
         """
         if not 0 <= priority <= LAST_PRIORITY:
             raise InputError(
@@ -128,13 +145,27 @@ class Device:
                 remedy=f"use 0 (first) to {LAST_PRIORITY}",
             )  # fmt: skip
         stream_id = self.take_id("stream", self.chip.max_streams, "207008")
-        queue = SubmissionQueue(self.memory, stream_id, self.chip.sq_depth, self.chip.usable_tasks, name)
+        task_bits = self.layout("SqeHeader").by_name["task_id"].width
+        try:
+            queue = SubmissionQueue(self.memory, stream_id, self.chip.sq_depth, self.chip.usable_tasks, name, task_bits)
+        except LimitError:
+            self.release_id("stream", stream_id)
+            raise
         queue.bound = bound
-        stream = Stream(queue, PrefetchWindow(queue, self.prefetch_depth), name)
+        notice_ns = self.chip.latencies.event_notify_ns
+        window = fetch_window(queue, self.prefetch_depth, self.policies["nop_model"], self.clock, notice_ns)
+        stream = Stream(queue, window, name)
         stream.priority = priority
         stream.stops = self.scheduler.recovery.stops
         self.streams[stream_id] = stream
         return stream
+
+    def destroy_stream(self, stream: Stream) -> None:
+        """Take an idle or stopped stream away: its ring is freed, its id can be given out again."""
+        self.scheduler.unpark(stream)
+        del self.streams[stream.id]
+        self.memory.free(stream.queue.ring.address)
+        self.release_id("stream", stream.id)
 
     def create_event(self) -> int:
         """A new event id; 207007 when none is left."""
@@ -160,11 +191,12 @@ class Device:
             LimitError: it does not fit the chip. What a failed load had taken is given back.
         """
         ids, streams = dict(self._ids), dict(self.streams)
+        free = {kind: list(numbers) for kind, numbers in self._free.items()}
         before = {a.address for a in self.memory.allocations()}
         try:
             model: Model = self.host.first("sqemu_load", device=self, blob=blob)
         except BaseException:
-            self._ids, self.streams = ids, streams
+            self._ids, self.streams, self._free = ids, streams, free
             for allocation in list(self.memory.allocations()):
                 if allocation.address not in before:
                     self.memory.free(allocation.address)
@@ -186,37 +218,28 @@ class Device:
     ) -> None:
         """Change fields of the entry in `slot`: the fetched copy is kept apart, each changed field is journalled."""
         stream = self.streams[stream_id]
-        address = stream.queue.address(slot)
+        queue, clock, trace = stream.queue, self.clock, self.trace
+        address = queue.address(slot)
         stream.window.before_write(slot)
-        raw = bytearray(stream.queue.entry(slot))
-        task = stream.queue.task_at.get(slot, -1)
+        raw = bytearray(queue.entry(slot))
+        number = queue.submissions.number_at(slot)
+        task, origin = -1, NOWHERE
+        if number is not None:
+            task, origin = number & queue.submissions.last_id, queue.submissions.origin_of(number)
+        head = (clock.now, self.run, writer, "sqe", stream_id, slot, task, struct.struct_name)
+        tail = (tiling_key, table_row, origin.node, origin.model_task)
+        traced = trace.wants(Patched)
         for name, value in values.items():
             before = struct.field(name).patch(raw, 0, value)
             layout = struct.by_name[name]
-            offset, width = layout.offset, layout.width
-            entry = JournalEntry(
-                self.clock.now,
-                self.run,
-                writer,
-                "sqe",
-                stream_id,
-                slot,
-                task,
-                struct.struct_name,
-                name,
-                address,
-                offset,
-                width,
-                before,
-                value,
-                tiling_key,
-                table_row,
-                *_origin(stream, slot),
-            )
-            self.journal.add(entry)
-            if self.trace.wants(Patched):
-                self.trace.add(_patched(entry))
-        self.memory.poke(address, bytes(raw))
+            row = (*head, name, address, layout.offset, layout.width, before, value, *tail)
+            self.journal.note(row)
+            if traced:
+                trace.log((clock.now, clock.front, PATCHES, row))
+        if number is None:
+            self.memory.poke(address, bytes(raw))
+        else:
+            queue.rewrite(slot, raw)
         stream.patched_in[slot] = self.run
 
     def replace_sqe(self, stream_id: int, slot: int, sqe: bytes, writer: Writer = HOST) -> None:
@@ -342,6 +365,11 @@ class Device:
                     remedy=found.remedy,
                 )
             )
+
+
+def _slot_bytes(entry_bytes: int) -> int:
+    """Bytes from one completion entry to the next: 16 bytes fill their slot, the 20 of v200 lie in slots of 32."""
+    return 1 << (entry_bytes - 1).bit_length()
 
 
 def _patched(entry: JournalEntry) -> Patched:

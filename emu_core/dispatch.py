@@ -83,6 +83,11 @@ class DispatchTable:
             return slot.chosen.get(slot.read(sqe), slot.rest)
         return slot.rest
 
+    def of_type(self, sqe_type: int) -> tuple[Handler | None, dict[int, Handler], tuple[str, str] | None]:
+        """Who handles an SQE type: who takes the rest, who takes which values of the selector field, and that field."""
+        slot = self._slots[sqe_type] or _Slot()
+        return slot.rest, dict(slot.chosen), slot.selector
+
     def __iter__(self) -> Iterator[Handler]:
         for slot in self._slots:
             if slot is not None:

@@ -27,9 +27,10 @@ from emu_core.origin import NOWHERE, Origin
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from emu_core.cores import CorePool, Demand
+    from emu_core.cores import Demand, Pool
     from emu_core.device import Device
     from emu_core.memory import TaskMemory
+    from emu_core.plans import Plan
     from emu_core.signals import Signal
     from emu_core.streams import Stream
 
@@ -77,7 +78,7 @@ class Launch:
     """The task needs units of `pool`; `detail` and `facts` as in `Run`."""
 
     launch_ns: int
-    pool: CorePool
+    pool: Pool
     demand: Demand
     finish: Callable[[], None] = nothing
     detail: str = ""
@@ -110,6 +111,9 @@ class Handler:
         exception_code: TS code when a task of this kind hits an exception without a code of its own.
         setter_of: for a kind that sets a flag: which one, from the 64 bytes of an entry.
         limit: for a kind with a time limit: how long a task may take; None for ever.
+        preload: for a kind that points at contexts: address and size of those fetched with it under policy
+            `context_preload=with_sqe`, from the 64 bytes of an entry.
+        plan: what `start` does, as data, for a simple kind: lets its queues run ahead (`emu_core.plans`).
         skips: entries that recovery of a plain stream passes over when this one fails, itself included.
     """
 
@@ -123,6 +127,8 @@ class Handler:
     exception_code: int = codes.TASK_EXCEPTION
     setter_of: Callable[[bytes], Signal | None] | None = None
     limit: Callable[[Task], Limit | None] | None = None
+    preload: Callable[[bytes], tuple[int, int]] | None = None
+    plan: Plan | None = None
     skips: int = 1
 
 
@@ -133,6 +139,7 @@ class Task:
     Attributes:
         device, stream, slot, task_id: where it is.
         sqe: the 64 bytes that execute: what was fetched, which may differ from the ring.
+        further: the further 64-byte units of the task, likewise, in one piece.
         memory: device memory with checks, on behalf of this task.
         run: execution of the model, from 1; 0 before any.
     """
@@ -144,11 +151,12 @@ class Task:
     sqe: bytes
     memory: TaskMemory
     run: int
+    further: bytes = b""
 
     @property
     def origin(self) -> Origin:
         """Where the entry comes from."""
-        return self.stream.queue.origin_at.get(self.slot, NOWHERE)
+        return self.stream.queue.submissions.origin_at(self.slot) or NOWHERE
 
     def field(self, struct: str, name: str) -> int:
         """Field `name` of the entry, read with layout `struct` of the chip's family."""

@@ -24,6 +24,8 @@ class CompileOptions:
         offline: True, False, or None: as the graph's `ge.buildGraphMode` says, else offline.
         policies: policy values by name.
         source: file name for messages.
+        session_options, global_options: GE options of the session and of the process; the graph's come before them.
+        details: also fill `explanation` and `snapshots` of the result, which costs time and memory per node.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -31,12 +33,25 @@ class CompileOptions:
     offline: bool | None = None
     policies: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
+    session_options: Mapping[str, str] = field(default_factory=dict)
+    global_options: Mapping[str, str] = field(default_factory=dict)
+    details: bool = False
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A compilation's result: the blob, warnings for the user, and one line per decision (node, pass, text)."""
+    """A compilation's result.
+
+    Attributes:
+        blob: what the loader reads.
+        warnings: for the user.
+        decisions: one line per decision (node, pass, text); an empty node is the graph.
+        explanation: what was decided about each node, ready for JSON; empty unless `CompileOptions.details`.
+        snapshots: the graph after each pass (name of the pass, ready for JSON), likewise.
+    """
 
     blob: Blob
     warnings: tuple[str, ...] = ()
     decisions: tuple[tuple[str, str, str], ...] = ()
+    explanation: Mapping[str, object] = field(default_factory=dict)
+    snapshots: tuple[tuple[str, Mapping[str, object]], ...] = ()

@@ -2,7 +2,8 @@
 
 Plugins are modules or objects registered under the entry-point group `sqemu.plugins`, or given by path.
 They mark their functions with `emu_core.hookimpl`. All arguments are passed by name, and a hook may take
-fewer arguments than listed.
+fewer arguments than listed. One line per hook stands here; `docs/plugins.md` has the contract of each: arguments,
+result, when and how often it is called, what happens when it is wrong, what it may not do.
 """
 
 from __future__ import annotations

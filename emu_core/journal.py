@@ -1,4 +1,4 @@
-"""The journal: every write to a submitted entry or a tiling cell — who, when, which field, before, after.
+"""The journal: every write to a submitted entry, its context or a tiling cell — who, when, which field, before, after.
 
 Loading a ring is no entry; everything later is. A write is compared with the layout of the entry it hits, so one
 write of many bytes becomes one record per field that changed.
@@ -7,7 +7,8 @@ write of many bytes becomes one record per field that changed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import starmap
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +33,10 @@ class JournalEntry:
     Attributes:
         time, run: virtual nanoseconds, execution of the model from 1 (0: before any).
         writer: who wrote.
-        target: `sqe` or `cell`.
-        stream, slot, task: the entry that was changed; -1 for a cell.
+        target: `sqe`, `context` or `cell`.
+        stream, slot, task: the entry that was changed, or that points at the context; -1 for a cell.
         struct, field: layout and field name; for a cell its label and `value`.
-        address: device address of the entry or cell.
+        address: device address of the entry, context or cell.
         bit_offset, bit_width: where the field lies, in bits from `address`.
         before, after: values as unsigned integers.
         tiling_key, table_row: for a task update, the key read and the row of the tiling table it matched.
@@ -63,7 +64,7 @@ class JournalEntry:
 
     def text(self) -> str:
         """The change on one line."""
-        place = f"stream {self.stream} slot {self.slot} task {self.task} " if self.target == "sqe" else ""
+        place = f"stream {self.stream} slot {self.slot} task {self.task} " if self.target != "cell" else ""
         by = (
             "the host"
             if self.writer.stream < 0
@@ -73,25 +74,37 @@ class JournalEntry:
 
 
 class Journal:
-    """All entries of a device in the order they were made."""
+    """All entries of a device in the order they were made; they become objects when somebody reads them."""
 
     def __init__(self) -> None:
         self._entries: list[JournalEntry] = []
+        self._noted: list[tuple[Any, ...]] = []
 
     def add(self, entry: JournalEntry) -> None:
         """Append `entry`."""
-        self._entries.append(entry)
+        self._read().append(entry)
+
+    def note(self, row: tuple[Any, ...]) -> None:
+        """Append the entry whose fields, in order, are `row`."""
+        self._noted.append(row)
+
+    def _read(self) -> list[JournalEntry]:
+        if self._noted:
+            self._entries += starmap(JournalEntry, self._noted)
+            self._noted.clear()
+        return self._entries
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) + len(self._noted)
 
     def __iter__(self) -> Iterator[JournalEntry]:
-        return iter(self._entries)
+        return iter(self._read())
 
     def clear(self) -> None:
         """Forget every entry."""
         self._entries.clear()
+        self._noted.clear()
 
     def since(self, mark: int) -> tuple[JournalEntry, ...]:
         """Entries from position `mark` (an earlier `len`) on."""
-        return tuple(self._entries[mark:])
+        return tuple(self._read()[mark:])

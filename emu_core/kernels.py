@@ -30,6 +30,39 @@ class CoreType(IntEnum):
     MIX = 2
 
 
+class MixType(IntEnum):
+    """How an entry of a mix kernel uses cube (AIC) and vector (AIV) cores (`device_semantics.md` 5.4)."""
+
+    NONE = 0
+    AIC_ONLY = 1
+    AIV_ONLY = 2
+    AIC_MAIN = 3
+    AIV_MAIN = 4
+
+    @property
+    def main(self) -> CoreType:
+        """The core a block is counted by."""
+        return CoreType.AIV if self in (MixType.AIV_ONLY, MixType.AIV_MAIN) else CoreType.AIC
+
+    @property
+    def both(self) -> bool:
+        """Whether a block has cores of both kinds."""
+        return self in (MixType.AIC_MAIN, MixType.AIV_MAIN)
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Cores of one block of a mix kernel: a main core, and `ratio` cores of the other kind if `type` has both."""
+
+    type: MixType = MixType.AIC_MAIN
+    ratio: int = 2
+
+    @property
+    def secondary(self) -> int:
+        """Secondary cores per main core; 0 when only one kind runs."""
+        return self.ratio if self.type.both else 0
+
+
 class MemoryAccess(Protocol):
     """Device memory by intent. Addresses are device addresses, sizes bytes.
 
@@ -75,7 +108,10 @@ class PolicyLookup(Protocol):
 
 @dataclass(frozen=True)
 class KernelLaunch:
-    """One launch: what the AI Core reads from the SQE, plus memory. `args` is the address of the argument block."""
+    """One launch: what the AI Core reads from the entry, plus memory. `args` is the address of the argument block.
+
+    `ratio`: secondary cores that each block of a mix kernel has beside its main core, by the FFTS+ context; 0 else.
+    """
 
     memory: MemoryAccess
     args: int
@@ -83,6 +119,7 @@ class KernelLaunch:
     tiling_key: int
     chip: Chip
     policies: PolicyLookup
+    ratio: int = 0
 
     def arg(self, index: int) -> int:
         """64-bit argument word `index`; 0 for an absent optional input."""
@@ -110,6 +147,8 @@ class KernelSpec:
         products: chip products it runs on; empty means all.
         note: how it is labelled where it is not the vendor's own kernel for that product, by product.
         sync_all: its blocks wait for each other, so a block keeps its core until the last one has started.
+        mix: with core type MIX, the cores of a block on chips whose cube and vector cores are apart.
+        mix_of: tiling keys whose entries use the cores otherwise than `mix` says.
     """
 
     name: str
@@ -120,6 +159,14 @@ class KernelSpec:
     products: tuple[str, ...] = ()
     note: tuple[tuple[str, str], ...] = ()
     sync_all: bool = False
+    mix: Mix = Mix()
+    mix_of: tuple[tuple[int, Mix], ...] = ()
+
+    def mix_at(self, tiling_key: int) -> Mix | None:
+        """How the entry of `tiling_key` uses cube and vector cores; None unless the core type is MIX."""
+        if self.core_type is not CoreType.MIX:
+            return None
+        return dict(self.mix_of).get(tiling_key, self.mix)
 
     @property
     def key(self) -> int:

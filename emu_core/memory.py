@@ -67,12 +67,13 @@ class Allocation:
 class _Block:
     """An allocation with its bytes and the ranges that were written."""
 
-    __slots__ = ("_data", "freed", "info", "written")
+    __slots__ = ("_data", "before_write", "freed", "info", "written")
 
     def __init__(self, info: Allocation) -> None:
         self.info = info
         self.written = IntervalSet()
         self.freed = False
+        self.before_write: Callable[[int, bytes | bytearray | Bytes], None] | None = None
         self._data: Bytes | None = None
 
     @property
@@ -121,6 +122,10 @@ class DeviceMemory:
         insort(self._starts, address)
         self._blocks[address] = _Block(info)
         return info
+
+    def watch(self, address: int, before_write: Callable[[int, bytes | bytearray | Bytes], None]) -> None:
+        """Call `before_write(offset, data)` before each `write` and `poke` to the allocation at `address`."""
+        self._blocks[address].before_write = before_write
 
     def free(self, address: int) -> None:
         """Give an allocation back; later accesses to it are faults."""
@@ -211,6 +216,8 @@ class DeviceMemory:
         """Write without looking at protection; callers journal what they change."""
         size = len(data)
         block, at = self._locate(address, size, "write")
+        if block.before_write is not None:
+            block.before_write(at, data)
         block.data[at : at + size] = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
         block.written.add(at, at + size)
         if self.on_write is not None:
@@ -236,22 +243,30 @@ class DeviceMemory:
 class TaskMemory:
     """Memory as one task sees it: every access checked, reads of unwritten bytes reported.
 
-    Implements `emu_core.kernels.MemoryAccess`. `report(address, size, label)` is called once for each read that
-    touches bytes nobody wrote.
+    Implements `emu_core.kernels.MemoryAccess`. `report(address, size, label)` is called for reads that touch bytes
+    nobody wrote, once for each first such byte.
     """
 
-    __slots__ = ("_memory", "_report")
+    __slots__ = ("_memory", "_report", "_reported")
 
-    def __init__(self, memory: DeviceMemory, report: Callable[[int, int, str], None]) -> None:
+    def __init__(self, memory: DeviceMemory, report: Callable[[int, int, str], None] | None = None) -> None:
         self._memory = memory
+        self._report = report
+        self._reported: set[int] | None = None
+
+    def reports_to(self, report: Callable[[int, int, str], None]) -> None:
+        """Call `report` from now on."""
         self._report = report
 
     def _checked(self, address: int, size: int) -> Bytes:
         data = self._memory.view(address, size)
         gap = self._memory.unwritten(address, size)
-        if gap is not None:
-            found = self._memory.find(gap)
-            self._report(gap, address + size - gap, found.label if found else "")
+        if gap is not None and self._report is not None:
+            self._reported = set() if self._reported is None else self._reported
+            if gap not in self._reported:
+                self._reported.add(gap)
+                found = self._memory.find(gap)
+                self._report(gap, address + size - gap, found.label if found else "")
         return data
 
     def read(self, address: int, size: int) -> bytes:

@@ -221,6 +221,7 @@ class Model:
             loaded = self._loaded[stream.id]
             for slot in list(stream.patched_in):
                 self.device.replace_sqe(stream.id, slot, loaded[64 * slot : 64 * slot + 64])
+        self.device.contexts.restore(stream.id for stream in self.streams)
 
     def _collect(self, started: int, marks: tuple[int, int, int, int]) -> Result:
         device = self.device
@@ -228,7 +229,7 @@ class Model:
         everything = [*self.streams, self.caller]
         deadlock = None
         if len(scheduler.faults) > marks[3]:
-            self._conclude(marks[3])
+            self.conclude(marks[3])
         else:
             deadlock = scheduler.deadlock(everything)
         faults = tuple(scheduler.faults[marks[3] :])
@@ -253,17 +254,18 @@ class Model:
             unwritten=unwritten,
         )
 
-    def _conclude(self, first: int) -> None:
-        """A bound stream failed: name what stopped because of it, then end the caller's wait with 0x91."""
+    def conclude(self, first: int) -> None:
+        """A bound stream failed: name what stopped because of it, then end the caller's wait (`codes.model_end`)."""
         scheduler = self.device.scheduler
         cause = scheduler.faults[first]
         lines = [b.text() for b in scheduler.blocked(list(self.streams))]
-        ended = f"model {self.name} ends with TS {codes.MODEL_STREAM_FAILED:#x}, ACL {codes.MODEL_FAILED_ACL}"
+        end = codes.model_end(cause.ts_code)
+        ended = f"model {self.name} ends with TS {end.ts_code:#x}, ACL {codes.acl_code(end.ts_code)}"
         scheduler.faults[first] = replace(cause, consequences=(*lines, ended))
         waiting = self.caller.waiting
         if waiting is not None and self.end is not None:
-            status = cause.task | (cause.stream & 0xFFF) << 16 | 1 << 28
-            scheduler.end_wait(self.caller, _model_failed(self.name, cause), status)
+            status = cause.task & 0xFFFF | (cause.stream & 0xFFF) << 16 | end.result << 28
+            scheduler.end_wait(self.caller, _model_failed(self.name, cause, end.ts_code), status)
 
     def _output(self, port: Port) -> Array:
         raw = self.device.memory.read(port.address, port.size)
@@ -291,10 +293,10 @@ class Model:
         return found
 
 
-def _model_failed(name: str, cause: Fault) -> DeviceFault:
+def _model_failed(name: str, cause: Fault, ts_code: int) -> DeviceFault:
     return DeviceFault(
         f"model {name} failed because of stream {cause.stream} task {cause.task}: {cause.id}",
-        ts_code=codes.MODEL_STREAM_FAILED,
+        ts_code=ts_code,
         error_type=32,
         id="model.failed",
         remedy="repair the first fault",

@@ -98,6 +98,8 @@ class OperatorSpec:
         depends: IR inputs whose value the tiling reads (index < 64).
         placements: where the tiling may run.
         custom: a custom operator (own tiling library, log workspace).
+        package: path name prefix of the operator package, for example `ops_attention`; the part behind its first
+            `_` names the tiling library. Empty for an operator of no package of its own.
         tiling_capacity: `op_para_size`, bytes of tiling data; None means 16384.
         compile_info: `compile_info_json`; empty means no dynamic-shape binary, so no sink.
         depends_policy: name of a policy whose value `none` removes `depends`, or empty.
@@ -117,6 +119,7 @@ class OperatorSpec:
     depends: tuple[int, ...] = ()
     placements: Placement = Placement.HOST
     custom: bool = False
+    package: str = ""
     tiling_capacity: int | None = None
     compile_info: str = "{}"
     depends_policy: str = ""

@@ -3,15 +3,21 @@
 Plugins come from the entry-point group `sqemu.plugins` and from the caller. The host has its own loading loop: a plugin
 that cannot be imported or registered is noted in `broken` with its distribution and version, and the others
 go on. Nothing is collected before somebody asks.
+
+| a hook that raises, or breaks its contract | plugin was given | plugin is installed |
+|---|---|---|
+| a `SqemuError`, meant for the user | passes through | passes through |
+| `sqemu_compile`, `sqemu_load` | `PluginError` | `PluginError` |
+| any other hook | `PluginError` | the plugin is broken, and left out from then on |
+
+What our own plugins raise in `sqemu_compile` and `sqemu_load` is a bug of the product and stays as it is.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
-import inspect
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,45 +26,37 @@ import pluggy
 
 import formats
 from emu_core import hookspecs
-from emu_core.checks import CheckSpec
-from emu_core.chips import Chip
-from emu_core.engines import Handler
+from emu_core.engine_guard import guarded
 from emu_core.errors import InputError, PluginError, SqemuError
-from emu_core.kernels import AicpuKernelSpec, KernelSpec
-from emu_core.operators import OperatorSpec
+from emu_core.hook_calls import GIVEN, Impl, PluginInfo, Unfit, arguments_of, check_function, checked, reason
 from emu_core.policies import CORE_POLICIES, PolicySpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from emu_core.checks import CheckSpec
+    from emu_core.chips import Chip
+    from emu_core.kernels import AicpuKernelSpec, KernelSpec
+    from emu_core.operators import OperatorSpec
 
 GROUP = "sqemu.plugins"
-GIVEN = "given by the caller"
 
 T = TypeVar("T")
 
-_RECORDS: Mapping[str, tuple[type, str]] = MappingProxyType(
-    {
-        "sqemu_chips": (Chip, "name"),
-        "sqemu_structs": (formats.CStruct, "struct_name"),
-        "sqemu_policies": (PolicySpec, "name"),
-        "sqemu_operators": (OperatorSpec, "type"),
-        "sqemu_kernels": (KernelSpec, "name"),
-        "sqemu_aicpu_kernels": (AicpuKernelSpec, "function"),
-        "sqemu_engines": (Handler, "kind"),
-        "sqemu_checks": (CheckSpec, "name"),
-    }
-)
-"""What each collecting hook gives a sequence of, and the attribute that names one."""
 
+class _Manager(pluggy.PluginManager):
+    """Looks at each hook function when its plugin is registered; `Unfit` for one that cannot be called by name."""
 
-@dataclass(frozen=True)
-class PluginInfo:
-    """A plugin that was found: name, where from, and the reason if it is broken."""
-
-    name: str
-    origin: str
-    hooks: tuple[str, ...] = ()
-    broken: str = ""
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        """The marks of attribute `name`, or None when it is no hook function."""
+        marks = super().parse_hookimpl_opts(plugin, name)
+        if marks is not None:
+            hook = marks["specname"] or name
+            if marks["wrapper"] or marks["hookwrapper"]:
+                raise Unfit(f"{hook} is a hook wrapper, which is not supported")
+            if hasattr(hookspecs, hook):
+                check_function(hook, getattr(plugin, name), arguments_of(hook))
+        return marks
 
 
 class PluginHost:
@@ -71,13 +69,13 @@ class PluginHost:
         without: names of installed plugins to leave out.
 
     Raises:
-        PluginError: a plugin that was given is not valid (`plugin.invalid`), or raised in a hook (`plugin.raised`).
+        PluginError: a plugin that was given is not valid (`plugin.invalid`).
     """
 
     def __init__(
         self, plugins: Iterable[object] = (), *, entry_points: bool = True, without: Iterable[str] = ()
     ) -> None:
-        self.manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self.manager: pluggy.PluginManager = _Manager(hookspecs.PROJECT)
         self.manager.add_hookspecs(hookspecs)
         self._found: list[PluginInfo] = []
         self._skipped = frozenset(without)
@@ -85,12 +83,13 @@ class PluginHost:
             self._load_installed()
             self._check_skipped()
         for plugin in plugins:
-            name = str(getattr(plugin, "__name__", type(plugin).__name__))
-            self._register(plugin, self._free_name(name), GIVEN)
-            if not self._found[-1].broken and not self._found[-1].hooks:
-                raise PluginError("has no hook of sqemu", id="plugin.invalid", where=f"plugin {self._found[-1].name}")
-            if self._found[-1].broken:
-                raise PluginError(self._found[-1].broken, id="plugin.invalid", where=f"plugin {self._found[-1].name}")
+            self._register(plugin, self._free_name(_name_of(plugin)), GIVEN)
+            found = self._found[-1]
+            if found.broken or not found.hooks:
+                what = found.broken or "has no hook of sqemu"
+                raise PluginError(
+                    what, id="plugin.invalid", where=found.label, remedy="see the hooks in docs/plugins.md"
+                )
 
     def _load_installed(self) -> None:
         for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda e: e.name):
@@ -100,8 +99,8 @@ class PluginHost:
             origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
             try:
                 plugin = entry.load()
-            except Exception as error:  # noqa: BLE001 - a broken plugin must not end everything
-                self._found.append(PluginInfo(name, origin, broken=f"import failed: {_reason(error)}"))
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plugin must not end everything
+                self._found.append(PluginInfo(name, origin, broken=f"import failed: {reason(error)}"))
                 continue
             self._register(plugin, name, origin)
 
@@ -125,10 +124,11 @@ class PluginHost:
         try:
             self.manager.register(plugin, name)
             self.manager.check_pending()
-        except (pluggy.PluginValidationError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - looking at an object runs its code, which may raise anything
             if self.manager.has_plugin(name):
                 self.manager.unregister(name=name)
-            self._found.append(PluginInfo(name, origin, broken=f"not a valid plugin: {_reason(error)}"))
+            why = str(error) if isinstance(error, Unfit) else reason(error)
+            self._found.append(PluginInfo(name, origin, broken=f"not a valid plugin: {why}"))
             return
         hooks = tuple(sorted(caller.name for caller in self.manager.get_hookcallers(plugin) or ()))
         self._found.append(PluginInfo(name, origin, hooks))
@@ -138,38 +138,63 @@ class PluginHost:
         """Every plugin that was found, in loading order, broken ones included."""
         return tuple(self._found)
 
-    def _break(self, name: str, error: Exception) -> None:
+    def _break(self, impl: Impl, what: str, error: Exception | None = None) -> None:
         """Mark an installed plugin as broken; one that was given by the caller ends with an error."""
-        if any(p.name == name and p.origin == GIVEN for p in self._found):
-            raise PluginError(
-                f"raised {_reason(error)}", id="plugin.raised", where=f"plugin {name}", remedy="repair the plugin"
-            ) from error
+        if impl.plugin.origin == GIVEN:
+            raise impl.error(what, id="plugin.raised") from error
         self._found = [
-            PluginInfo(p.name, p.origin, p.hooks, _reason(error)) if p.name == name and not p.broken else p
+            replace(p, broken=f"{impl.hook} {what}") if p.name == impl.plugin.name and not p.broken else p
             for p in self._found
         ]
 
-    def _impls(self, hook: str) -> Iterator[tuple[str, Callable[..., Any], tuple[str, ...]]]:
+    def _impls(self, hook: str) -> list[Impl]:
+        """The functions of plugins that are not broken, in the order in which they were registered."""
+        working = {p.name: p for p in self._found if not p.broken}
         caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
-        for impl in caller.get_hookimpls():
-            yield impl.plugin_name, impl.function, tuple(inspect.signature(impl.function).parameters)
+        functions = {impl.plugin_name: impl for impl in caller.get_hookimpls()}
+        return [
+            Impl(info, hook, impl.function, 0 if impl.tryfirst else 2 if impl.trylast else 1)
+            for name, info in working.items()
+            for impl in [functions.get(name)]
+            if impl is not None
+        ]
 
     def each(self, hook: str, **arguments: object) -> Iterator[tuple[str, Any]]:
-        """(plugin name, result) of each implementation; one that raises is marked broken and left out."""
-        for name, function, wanted in list(self._impls(hook)):
+        """(plugin name, result) of each plugin, installed ones by name, then given ones as they were given.
+
+        An installed plugin that raises, or gives something else than the hook's contract says, is marked broken and
+        left out.
+
+        Raises:
+            PluginError: the same in a plugin that was given (`plugin.raised`).
+            SqemuError: raised by a plugin for the user.
+        """
+        for impl in self._impls(hook):
             try:
-                result = _checked(hook, function(**{w: arguments[w] for w in wanted if w in arguments}))
+                result = checked(hook, impl.call(arguments))
             except SqemuError:
                 raise
+            except Unfit as error:
+                self._break(impl, str(error))
             except Exception as error:  # noqa: BLE001 - isolate the plugin, keep the rest
-                self._break(name, error)
+                self._break(impl, f"raised {reason(error)}", error)
             else:
-                yield name, result
+                yield impl.plugin.name, _safe(impl, result)
 
     def first(self, hook: str, **arguments: object) -> Any:  # noqa: ANN401 - the hook's own result
-        """First result that is not None; `PluginError` when no plugin answers. Errors of the plugin pass through."""
-        for _, function, wanted in self._impls(hook):
-            result = function(**{w: arguments[w] for w in wanted if w in arguments})
+        """The first answer that is not None; nobody is asked after it.
+
+        Asked are, in this order: functions marked `tryfirst`; unmarked ones of given plugins, of installed plugins of
+        others, and our own; functions marked `trylast`. Among equals given ones as they were given, installed ones by
+        name.
+
+        Raises:
+            PluginError: no plugin answers (`plugin.missing`), a plugin raised something that is meant for nobody
+                (`plugin.raised`), or answers with an object of another class (`plugin.answer`).
+            SqemuError: raised by a plugin for the user.
+        """
+        for impl in sorted(self._impls(hook), key=lambda impl: impl.order):
+            result = impl.answer(arguments)
             if result is not None:
                 return result
         broken = "; ".join(f"{p.name}: {p.broken}" for p in self._found if p.broken)
@@ -228,9 +253,15 @@ class PluginHost:
 
     @cached_property
     def registry(self) -> formats.Registry:
-        """The format registry with what plugins add."""
-        added = [item for _, items in self.each("sqemu_structs") for item in items]
-        return formats.BUILTIN.extend(added) if added else formats.BUILTIN
+        """The format registry with what plugins add; a plugin whose layouts do not fit is broken."""
+        found = formats.BUILTIN
+        impls = {impl.plugin.name: impl for impl in self._impls("sqemu_structs")}
+        for name, structs in self.each("sqemu_structs"):
+            try:
+                found = found.extend(structs) if structs else found
+            except formats.FormatError as error:
+                self._break(impls[name], f"gives layouts that do not fit: {error}", error)
+        return found
 
     @cached_property
     def checks(self) -> Mapping[str, CheckSpec]:
@@ -257,22 +288,16 @@ class PluginHost:
             ) from None
 
 
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+def _name_of(plugin: object) -> str:
+    """How messages call a plugin that was given: as a module, or by its class."""
+    try:
+        return str(getattr(plugin, "__name__", type(plugin).__name__))
+    except Exception:  # noqa: BLE001 - looking at an object runs its code, which may raise anything
+        return type(plugin).__name__
 
 
-def _checked(hook: str, result: Any) -> Any:  # noqa: ANN401 - whatever a plugin gives
-    """The result of a collecting hook as a list of its records, or as a mapping of texts; TypeError otherwise."""
-    if hook == "sqemu_explanations":
-        if not isinstance(result, Mapping) or any(type(x) is not str for pair in result.items() for x in pair):
-            raise TypeError(f"{hook} must give a mapping of text to text, not {type(result).__name__}")
+def _safe(impl: Impl, result: Any) -> Any:  # noqa: ANN401 - the hook's own result
+    """`result`; the functions of other people's engines guarded."""
+    if impl.hook != "sqemu_engines" or impl.plugin.ours:
         return result
-    record, named_by = _RECORDS[hook]
-    items = list(result)
-    for item in items:
-        if not isinstance(item, record):
-            raise TypeError(f"{hook} must give {record.__name__} records, not {type(item).__name__}")
-        name = getattr(item, named_by)
-        if not isinstance(name, str):
-            raise TypeError(f"{hook}: the {named_by} of a {record.__name__} must be text, not {type(name).__name__}")
-    return items
+    return [guarded(handler, impl.plugin.label) for handler in result]

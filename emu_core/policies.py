@@ -66,11 +66,26 @@ CORE_POLICIES = (
         4096,
     ),
     PolicySpec(
+        "nop_model",
+        Scope.DEVICE,
+        "window",
+        ("window", "latency", "both"),
+        "why NOPs stand between a wait and a kernel: entries are fetched ahead of the wait, its event is noticed late, "
+        "or both",
+    ),
+    PolicySpec(
         "stale_prefetch",
         Scope.DEVICE,
         "execute_copy",
         ("execute_copy", "fault", "refetch"),
         "an entry was rewritten after it was fetched: run the fetched copy and report, fault, or fetch again",
+    ),
+    PolicySpec(
+        "context_preload",
+        Scope.DEVICE,
+        "start",
+        ("start", "with_sqe"),
+        "the context of an FFTS+ entry is read when the entry starts, or fetched ahead together with it",
     ),
     PolicySpec(
         "uninitialised_read",

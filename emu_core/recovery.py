@@ -3,15 +3,25 @@
 | step | what |
 |---|---|
 | 1 | the queue has stopped at the failing entry; a report without any of the six error bits does nothing |
-| 2 | head := reported head + 1, or + 2 behind a model execute, whose paired wait is skipped too |
+| 2 | head := behind the failing task: reported head + its units; + 1 more behind a model execute, whose wait goes too |
 | 3 | head equals tail: nothing else happens until more is submitted |
 | 4 | else the queue is enabled again, one host round trip after the report, unless the failure mode is *stop* |
 
-In mode *stop* the first such error aborts the whole context: whatever is submitted later is refused.
+In mode *stop* the first such error aborts the whole context:
+
+| what | becomes of it |
+|---|---|
+| submissions from now on | refused (`stream.aborted`) |
+| waits for flags and memory values of every stream, now or later | released: their queues stop at the wait |
+| entries that run, and what follows them in their queues | go on |
+
+What was released is a consequence of the first fault, not a deadlock and no fault of its own (our reading of "pending
+events are released").
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError, LimitError
@@ -21,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emu_core.device import Device
+    from emu_core.reports import Fault
     from emu_core.streams import Stream
 
 ERROR_BITS = 0x3F
@@ -36,6 +47,7 @@ class Recovery:
     def __init__(self, device: Device, enable: Callable[[Stream], None]) -> None:
         self.stops = device.policies["failure_mode"] == "stop"
         self.aborted = ""
+        self._cause: Fault | None = None
         self._device = device
         self._enable = enable
         self._layout = device.layout("CqeError")
@@ -71,13 +83,41 @@ class Recovery:
         if stream.model_id is not None:
             return
         if stream.stops:
-            self.aborted = f"stream {stream.id} failed in failure mode stop"
+            self._abort(stream)
             return
         if stream.queue.pending <= self._skips(stream, report):
             self.handle(stream, report)
             return
         delay = self._device.chip.latencies.host_round_trip_ns
         self._device.clock.after(delay, stream.id, lambda: self._later(stream, report))
+
+    def _abort(self, stream: Stream) -> None:
+        if not self.aborted:
+            self.aborted = f"stream {stream.id} failed in failure mode stop"
+            self._cause = self._device.scheduler.faults[-1]
+        for other in self._device.streams.values():
+            if other.waiting is not None:
+                self.release(other)
+
+    def release(self, stream: Stream) -> None:
+        """End the wait of `stream`, which stops there, and note it with the fault that aborted the context."""
+        if stream.waiting is None:
+            return
+        task, handler = stream.waiting
+        self._note(
+            f"stream {stream.id} task {task.task_id} ({handler.kind}) was released from {stream.waits_for} and stopped"
+        )
+        stream.queue.enabled = False
+        self._device.scheduler.unpark(stream)
+        stream.move(Cause.ERROR)
+
+    def _note(self, consequence: str) -> None:
+        """Add a consequence to the fault that aborted the context."""
+        faults = self._device.scheduler.faults
+        for at, fault in enumerate(faults):
+            if fault is self._cause:
+                self._cause = faults[at] = replace(fault, consequences=(*fault.consequences, consequence))
+                return
 
     def _later(self, stream: Stream, report: bytes) -> None:
         """Nothing when somebody has put the stream right in between."""
@@ -107,4 +147,4 @@ class Recovery:
 
     def _skips(self, stream: Stream, report: bytes) -> int:
         handler = self._device.dispatch.find(stream.queue.entry(self._layout.field("sqe_index").read(report)))
-        return handler.skips if handler else 1
+        return max(stream.units, 1) + (handler.skips - 1 if handler else 0)

@@ -7,24 +7,31 @@ pre-image of a slot that was rewritten after its fetch, else the ring (`emu_core
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from emu_core import codes, hazards, stuck
+from emu_core import codes, hazards, stuck, units
 from emu_core.completions import Completions
 from emu_core.cores import Job
 from emu_core.engines import Launch, Run, Task, Wait
 from emu_core.errors import DeviceFault, InputError
+from emu_core.lanes import Lanes
 from emu_core.memory import TaskMemory
 from emu_core.recovery import Recovery
 from emu_core.reports import Blocked, Deadlock, Fault
+from emu_core.rings import SQE_BYTES
 from emu_core.slots import ActiveSlots
 from emu_core.streams import Cause, Running, State, Stream
 from emu_core.trace import Doorbell, FaultRaised, SignalChanged, TaskDone, TaskStarted, TaskWaits
+from formats.task_units import unit_counter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from emu_core.device import Device
     from emu_core.engines import Handler, Limit, Outcome
     from emu_core.signals import Signal
+
+    Watcher: TypeAlias = Callable[[Task, Handler], None]
 
 NS_PER_S = 1_000_000_000
 
@@ -44,9 +51,12 @@ class Scheduler:
         self._wr_cqe = header.field("wr_cqe").read
         self._pre_p = header.field("pre_p").read
         self._type = header.field("type").read
+        self._units = unit_counter(device.host.registry, device.chip.family)
         self.completions = Completions(device)
         self.recovery = Recovery(device, lambda stream: self.ring_doorbell(stream, "recovered"))
         self.slots = ActiveSlots()
+        self.lanes = Lanes(device, self)
+        self._watchers: dict[str, list[Watcher]] = {}
         self._watching: dict[int, tuple[tuple[int, int], ...]] = {}
         self._limit_ns = int(device.policies["event_wait_timeout_s"]) * NS_PER_S
 
@@ -66,10 +76,12 @@ class Scheduler:
             )
         if stream.state is State.SLOT_DISABLE and stream.recovered:
             self.recovery.reenable(stream)
+            stream.steps = 0
             return
         stream.queue.enabled = True
-        if stream.state is State.IDLE and stream.queue.pending:
+        if reason != "recovered":
             stream.steps = 0
+        if stream.state is State.IDLE and stream.queue.pending:
             if self.slots.take(stream):
                 self._go(stream)
             else:
@@ -78,7 +90,12 @@ class Scheduler:
     def _go(self, stream: Stream) -> None:
         """`stream` has a slot: look at its head."""
         stream.move(Cause.ACTIVATE)
-        self.device.clock.after(0, stream.id, lambda: self._advance(stream))
+        self._plan(0, stream, lambda: self.advance(stream))
+
+    def _plan(self, delay: int, stream: Stream, action: Callable[[], object]) -> int:
+        """Plan the next step of `stream`; returns its ticket."""
+        clock = self.device.clock
+        return clock.plan(clock.now + delay, stream.id, action)
 
     def _leave_slot(self, stream: Stream) -> None:
         following = self.slots.leave(stream)
@@ -87,6 +104,7 @@ class Scheduler:
 
     def activate(self, stream: Stream) -> None:
         """Start the queue of a model stream from entry 0; nothing is fetched yet."""
+        self.lanes.settle_stream(stream)
         stream.queue.head = 0
         stream.window.clear()
         stream.executed.clear()
@@ -95,20 +113,39 @@ class Scheduler:
 
     def run_until_idle(self) -> None:
         """Run until nothing is queued."""
-        while self.device.clock.step():
-            pass
+        self.lanes.run()
+
+    def watch(self, kind: str, callback: Watcher) -> Callable[[], None]:
+        """Call `callback` with task and handler when an entry of `kind` is about to start; returns what ends that.
+
+        `kind` is that of `Handler.kind`. The callback may look at everything, and stop the program by an exception of
+        its own; a `DeviceFault` that it raises is the entry's. Entries of a watched kind are never run ahead.
+        """
+        watchers = self._watchers.setdefault(kind, [])
+        watchers.append(callback)
+        self.lanes.watch(self._watchers)
+
+        def end() -> None:
+            if callback in watchers:
+                watchers.remove(callback)
+            if not watchers:
+                self._watchers.pop(kind, None)
+            self.lanes.watch(self._watchers)
+
+        return end
 
     # ---- what the host does to a queue -----------------------------------------------------------------------
 
     def pause(self, stream: Stream) -> None:
         """Halt `stream` before its next entry; the one at head goes on."""
+        self.lanes.settle_stream(stream)
         stream.paused = True
 
     def resume(self, stream: Stream) -> None:
         """Let a paused stream go on."""
         stream.paused = False
         if stream.state is State.SLOT_ENABLE:
-            self.device.clock.after(0, stream.id, lambda: self._advance(stream))
+            self._plan(0, stream, lambda: self.advance(stream))
 
     def clear_prefetch(self, stream: Stream) -> None:
         """Throw away what was fetched of `stream`; it is fetched again from head.
@@ -138,23 +175,29 @@ class Scheduler:
 
     # ---- one entry -------------------------------------------------------------------------------------------
 
-    def _advance(self, stream: Stream) -> None:
+    def advance(self, stream: Stream) -> None:
+        """`stream` is between two entries: look at the next one."""
         queue = stream.queue
         if stream.state is not State.SLOT_ENABLE:
             return
         if not queue.pending or not queue.enabled:
             stream.move(Cause.DRAIN)
             self._leave_slot(stream)
-        elif not stream.paused:
-            self._take(stream)
+        elif not stream.paused and not self.lanes.enter(stream):
+            self.take(stream)
 
-    def _take(self, stream: Stream) -> None:
+    def take(self, stream: Stream) -> None:
         """Execute what was fetched of the entry at head."""
         queue = stream.queue
         slot = queue.head
         ring = queue.entry(slot)
         fetched = stream.window.take(slot)
-        task = self._task(stream, slot, ring if fetched is None else fetched)
+        task = self.task(stream, slot, ring if fetched is None else fetched)
+        try:
+            task, ring, fetched = units.whole(task, ring, fetched, self._units)
+        except DeviceFault as fault:
+            self._fault_at_start(task, fault)
+            return
         handler = self.device.dispatch.find(task.sqe)
         if handler is None:
             self._fault_at_start(task, _unknown_type(self._type(task.sqe), self.device.chip.name))
@@ -165,38 +208,38 @@ class Scheduler:
                 self._fault_at_start(task, refused, handler)
                 return
             if self.device.policies["stale_prefetch"] == "refetch":
-                task = replace(task, sqe=ring)
+                task = replace(task, sqe=ring[:SQE_BYTES], further=ring[SQE_BYTES:])
         elif slot in stream.patched_in and stream.patched_in[slot] < task.run:
             hazards.silent_reuse(task, stream.patched_in[slot])
         if self.device.record_rings:
-            stream.executed[slot] = task.sqe
+            units.remember(task)
         if self._pre_p(task.sqe):
             stream.move(Cause.PRE_P)
             stream.move(Cause.RESUME)
         else:
             stream.move(Cause.START)
+        try:
+            for watcher in self._watchers.get(handler.kind, ()) if self._watchers else ():
+                watcher(task, handler)
+        except DeviceFault as fault:
+            self.fail(task, handler, fault)
+            return
         self._start(task, handler)
 
-    def _task(self, stream: Stream, slot: int, sqe: bytes) -> Task:
+    def task(self, stream: Stream, slot: int, sqe: bytes) -> Task:
+        """The entry `sqe` in `slot` of `stream`, about to be executed."""
         device = self.device
-        holder: list[Task] = []
-        seen: set[int] = set()
-
-        def report(address: int, size: int, label: str) -> None:
-            if address not in seen:
-                seen.add(address)
-                hazards.unwritten(holder[0], address, size, label)
-
-        memory = TaskMemory(device.memory, report)
-        task = Task(device, stream, slot, stream.queue.task_at.get(slot, -1), sqe, memory, device.run)
-        holder.append(task)
+        memory = TaskMemory(device.memory)
+        number = stream.queue.submissions.task_at(slot)
+        task = Task(device, stream, slot, -1 if number is None else number, sqe, memory, device.run)
+        memory.reports_to(lambda address, size, label: hazards.unwritten(task, address, size, label))
         return task
 
     def _start(self, task: Task, handler: Handler) -> None:
         try:
             outcome = handler.start(task)
         except DeviceFault as fault:
-            self._fail(task, handler, fault)
+            self.fail(task, handler, fault)
             return
         self._follow(task, handler, outcome)
 
@@ -229,9 +272,9 @@ class Scheduler:
             device.memory.on_write = self._written
         limit = self._wait_limit(stream, wait)
         if limit:
-            stream.wait_timer = device.clock.after(
-                limit, stream.id, lambda: self._wait_expired(task, handler, signal, limit)
-            )
+            stream.wait_timer = self._plan(limit, stream, lambda: self._wait_expired(task, handler, signal, limit))
+        if self.recovery.aborted:
+            self.recovery.release(stream)
 
     def _wait_limit(self, stream: Stream, wait: Wait) -> int:
         """The smaller of the entry's own limit and the policy's, which holds in models; 0 is for ever."""
@@ -241,7 +284,7 @@ class Scheduler:
     def _wait_expired(self, task: Task, handler: Handler, signal: Signal, limit: int) -> None:
         task.stream.wait_timer = None
         self._stop_waiting(task.stream)
-        self._fail(task, handler, _timeout(signal, limit))
+        self.fail(task, handler, _timeout(signal, limit))
 
     def _written(self, address: int, size: int) -> None:
         """Wake the streams that wait for a value in memory that was just written."""
@@ -249,10 +292,11 @@ class Scheduler:
             if any(address < at + n and at < address + size for at, n in ranges):
                 stream = self.device.streams[stream_id]
                 self.device.signals.unpark(stream_id)
-                self._wake(stream)
+                self.wake(stream)
 
     def unpark(self, stream: Stream) -> None:
         """Forget what `stream` waits for or has in work, with all timers, and give back what it holds."""
+        self.lanes.settle_stream(stream)
         self._stop_waiting(stream)
         running, stream.running = stream.running, None
         if running is not None:
@@ -292,7 +336,7 @@ class Scheduler:
                     kind=handler.kind,
                     detail=outcome.detail,
                     facts=dict(outcome.facts),
-                    fetched_copy=task.sqe != task.stream.queue.entry(task.slot),
+                    fetched_copy=units.is_copy(task),
                 )
             )
         running = Running(task, handler, device.clock.now)
@@ -302,33 +346,35 @@ class Scheduler:
     def _run(self, task: Task, handler: Handler, outcome: Run) -> None:
         running = self._begin(task, handler, outcome)
         limit = handler.limit(task) if handler.limit else None
-        clock = self.device.clock
         if limit is not None and outcome.duration_ns >= limit.ns:
-            running.timer = clock.after(limit.ns, task.stream.id, lambda: self._expired(running, limit))
+            running.timer = self._plan(limit.ns, task.stream, lambda: self._expired(running, limit))
             return
-        running.ticket = clock.after(
-            outcome.duration_ns, task.stream.id, lambda: self._finish(running, outcome, outcome.detail)
+        running.ticket = self._plan(
+            outcome.duration_ns, task.stream, lambda: self.finish(running, outcome, outcome.detail)
         )
 
     def _launch(self, task: Task, handler: Handler, outcome: Launch) -> None:
         running = self._begin(task, handler, outcome)
         limit = handler.limit(task) if handler.limit else None
-        stream, clock = task.stream, self.device.clock
         if limit is not None:
-            running.timer = clock.after(limit.ns, stream.id, lambda: self._expired(running, limit))
-        running.ticket = clock.after(outcome.launch_ns, stream.id, lambda: self._ask(running, outcome))
+            running.timer = self._plan(limit.ns, task.stream, lambda: self._expired(running, limit))
+        running.ticket = self._plan(outcome.launch_ns, task.stream, lambda: self._ask(running, outcome))
 
     def _ask(self, running: Running, outcome: Launch) -> None:
         """The launch is over: ask the pool for units."""
-        stream = running.task.stream
         running.ticket = None
+        outcome.pool.submit(self.job(running, outcome))
+
+    def job(self, running: Running, outcome: Launch) -> Job:
+        """The launch of the entry at head, for its pool; at its end the entry is finished."""
+        stream = running.task.stream
 
         def done() -> None:
-            self._finish(running, outcome, outcome.detail + _waves(job))
+            self.finish(running, outcome, outcome.detail + _waves(job))
 
         job = Job(stream.id, stream.priority, outcome.demand, done)
         running.pool, running.job = outcome.pool, job
-        outcome.pool.submit(job)
+        return job
 
     def _expired(self, running: Running, limit: Limit) -> None:
         """The time budget of the entry at head is used up."""
@@ -336,9 +382,10 @@ class Scheduler:
         running.task.stream.running = None
         running.timer = None
         self._drop(running)
-        self._fail(running.task, running.handler, _over_budget(limit, why))
+        self.fail(running.task, running.handler, _over_budget(limit, why))
 
-    def _finish(self, running: Running, outcome: Run | Launch, detail: str) -> None:
+    def finish(self, running: Running, outcome: Run | Launch, detail: str) -> None:
+        """The time of the entry at head is up: its effects, then it retires."""
         task, handler = running.task, running.handler
         device, stream = self.device, task.stream
         stream.running = None
@@ -347,8 +394,14 @@ class Scheduler:
         try:
             outcome.finish()
         except DeviceFault as fault:
-            self._fail(task, handler, fault)
+            self.fail(task, handler, fault)
             return
+        self.done(running, detail)
+
+    def done(self, running: Running, detail: str) -> None:
+        """The entry at head has had its effects: it retires."""
+        task, handler = running.task, running.handler
+        device, stream = self.device, task.stream
         if device.trace.wants(TaskDone):
             device.trace.add(
                 TaskDone(
@@ -368,27 +421,29 @@ class Scheduler:
         """The entry at head leaves the ring, and the fetch buffer if it was rewritten while it ran."""
         queue = stream.queue
         stream.window.take(queue.head)
+        for slot in queue.further(queue.head, stream.units) if stream.units > 1 else ():
+            stream.window.take(slot)
         if stream.jump is not None:
             stream.window.clear()
         queue.head = self._next_head(stream)
         stream.jump = None
         stream.move(Cause.COMPLETE)
-        self.device.clock.after(0, stream.id, lambda: self._advance(stream))
+        self._plan(0, stream, lambda: self.advance(stream))
 
     @staticmethod
     def _next_head(stream: Stream) -> int:
-        return (stream.queue.head + 1) % stream.queue.depth if stream.jump is None else stream.jump
+        return (stream.queue.head + stream.units) % stream.queue.depth if stream.jump is None else stream.jump
 
     # ---- flags -----------------------------------------------------------------------------------------------
 
-    def set_signal(self, signal: Signal, task: Task) -> None:
-        """Set a flag and wake every stream parked on it."""
+    def set_signal(self, signal: Signal, task: Task, value: int = 1) -> None:
+        """Set a flag, or a counted one to `value`, and wake every stream parked on it."""
         device = self.device
-        self._signal_event(signal, 1, task)
-        for stream_id in device.signals.set(signal):
-            self._wake(device.streams[stream_id])
+        self._signal_event(signal, value, task)
+        device.signals.fired(signal, device.clock.now)
+        self.lanes.wake_all(device.signals.set(signal, value))
 
-    def _wake(self, stream: Stream) -> None:
+    def wake(self, stream: Stream) -> None:
         """Ask the engine of a parked entry again."""
         waiting = stream.waiting
         if waiting is None:
@@ -396,9 +451,10 @@ class Scheduler:
         self._forget_wait(stream)
         stream.move(Cause.WAKE)
         parked, handler = waiting
-        stream.wait_timer = self.device.clock.after(0, stream.id, lambda: self._again(parked, handler))
+        stream.wait_timer = self._plan(0, stream, lambda: self.again(parked, handler))
 
-    def _again(self, task: Task, handler: Handler) -> None:
+    def again(self, task: Task, handler: Handler) -> None:
+        """Start the entry at head once more, whose flag was set."""
         task.stream.wait_timer = None
         self._start(task, handler)
 
@@ -425,9 +481,10 @@ class Scheduler:
 
     def _fault_at_start(self, task: Task, fault: DeviceFault, handler: Handler | None = None) -> None:
         task.stream.move(Cause.START)
-        self._fail(task, handler, fault)
+        self.fail(task, handler, fault)
 
-    def _fail(self, task: Task, handler: Handler | None, fault: DeviceFault, status: int | None = None) -> None:
+    def fail(self, task: Task, handler: Handler | None, fault: DeviceFault, status: int | None = None) -> None:
+        """End `task` with `fault`: reported, written to the completion ring, its queue stopped."""
         device, stream = self.device, task.stream
         default = handler.exception_code if handler else codes.TASK_EXCEPTION
         ts_code = fault.ts_code or default
@@ -474,7 +531,7 @@ class Scheduler:
         if stream.waiting is not None:
             task, handler = stream.waiting
             self._stop_waiting(stream)
-            self._fail(task, handler, fault, status)
+            self.fail(task, handler, fault, status)
 
     # ---- what is left ----------------------------------------------------------------------------------------
 
@@ -532,12 +589,13 @@ def _timeout(signal: Signal, limit_ns: int) -> DeviceFault:
 
 def _place(task: Task) -> dict[str, Any]:
     """What every event about an entry says: when, and which entry."""
+    origin = task.origin
     return {
         "time": task.device.clock.now,
         "run": task.run,
         "stream": task.stream.id,
         "slot": task.slot,
         "task": task.task_id,
-        "node": task.origin.node,
-        "model_task": task.origin.model_task,
+        "node": origin.node,
+        "model_task": origin.model_task,
     }

@@ -25,15 +25,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_core.errors import EmulatorBug
+from emu_core.rings import SQE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emu_core.cores import CorePool, Job
+    from emu_core.cores import Job, Pool
     from emu_core.engines import Handler, Task
+    from emu_core.lanes import Lane
+    from emu_core.memory import Bytes
     from emu_core.prefetch import PrefetchWindow
     from emu_core.rings import SubmissionQueue
     from emu_core.signals import Signal
+    from emu_core.windows import Window
 
 
 class State(IntEnum):
@@ -101,7 +105,7 @@ class Running:
     since: int
     ticket: int | None = None
     timer: int | None = None
-    pool: CorePool | None = None
+    pool: Pool | None = None
     job: Job | None = None
 
 
@@ -113,9 +117,21 @@ class Stream:
         paused: the host halted it between two entries. stops: failure mode "stop" holds for it.
         running: what the engine of the entry at head does. held: what follows once the completion ring has room.
         report: completion entry of the error it stopped with; recovered: the host has moved head past that entry.
-        jump: where head goes when the entry at head retires, unless to the next one.
-        steps: condition instructions since it was activated.
+        jump: where head goes when the entry at head retires, unless to the next one. units: slots of the task at head.
+        steps: condition steps of its chain of activations since the host rang last.
+        lane: set while the stream runs ahead (`emu_core.lanes`). spare: a lane to use again.
+        decoded: entries that were decoded last.
+
+    While it runs ahead, `state`, `running`, `waiting`, `waits_for`, `last_wait` and `executed` are not kept up: reading
+    `state` asks the lane, reading any other ends it.
     """
+
+    state: State
+    running: Running | None
+    waiting: tuple[Task, Handler] | None
+    waits_for: Signal | None
+    last_wait: int | None
+    executed: dict[int, bytes]
 
     def __init__(self, queue: SubmissionQueue, window: PrefetchWindow, name: str) -> None:
         self.id = queue.stream_id
@@ -124,22 +140,83 @@ class Stream:
         self.window = window
         self.state = State.IDLE
         self.model_id: int | None = None
-        self.waits_for: Signal | None = None
+        self.waits_for = None
         self.waits_since = 0
-        self.last_wait: int | None = None
-        self.waiting: tuple[Task, Handler] | None = None
+        self.last_wait = None
+        self.waiting = None
         self.wait_timer: int | None = None
-        self.executed: dict[int, bytes] = {}
+        self.executed = {}
         self.patched_in: dict[int, int] = {}
         self.priority = 0
         self.paused = False
         self.stops = False
-        self.running: Running | None = None
+        self.running = None
         self.held: Callable[[], None] | None = None
         self.report: bytes | None = None
         self.recovered = False
         self.jump: int | None = None
+        self.units = 1
         self.steps = 0
+        self.lane: Lane | None = None
+        self.spare: Lane | None = None
+        self.decoded: Window | None = None
+
+    def lead(self, lane: Lane) -> None:
+        """Run ahead in `lane` from now on."""
+        self.lane = lane
+        self.units = 1
+        lane.executed, lane.waited = self.executed, self.last_wait
+        del self.state, self.running, self.waiting, self.waits_for, self.last_wait, self.executed, self.queue.head
+        self.queue.peek, self.queue.settle = lane.head, lane.settle
+
+    def follow(self, slot: int) -> None:
+        """Stand between two entries, at `slot`, and go in single steps from now on."""
+        lane, queue = self.lane, self.queue
+        assert lane is not None
+        self.lane = queue.peek = queue.settle = None
+        self.state = State.SLOT_ENABLE
+        self.running = self.waiting = self.waits_for = None
+        self.executed = lane.executed
+        self.last_wait = lane.waited
+        queue.head = slot % queue.depth
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            lane = self.__dict__.get("lane")
+            if lane is None:
+                raise AttributeError(name)
+            if name == "state":
+                return lane.state()
+            lane.settle()
+            return self.__dict__[name]
+
+    def rewritten(self, run: int) -> list[int]:
+        """Slots that differ from what was fetched, or were patched in an execution before `run`."""
+        return [*self.window.saved, *(slot for slot, patched in self.patched_in.items() if patched < run)]
+
+    def before_write(self, offset: int, data: bytes | bytearray | Bytes) -> None:
+        """Bytes of the ring are about to change: drop what was decoded of them, unless that stays true."""
+        window = self.decoded
+        first, last = offset // SQE_BYTES, (offset + len(data) - 1) // SQE_BYTES
+        if window is None or last < window.fresh or first >= window.hi:
+            return
+        lane = self.lane
+        recorded = lane is None or not lane.recording
+        if first == last and (not window.codes[first - window.lo] or (recorded and self._stays(window, first, data))):
+            return
+        if recorded and last < self.queue.head <= window.hi:
+            window.fresh = last + 1
+            return
+        if lane is not None:
+            lane.settle()
+        self.decoded = None
+
+    def _stays(self, window: Window, slot: int, data: bytes | bytearray | Bytes) -> bool:
+        """Whether an entry that only takes time does so with the bytes `data`, too, and is not fetched yet."""
+        if len(data) != SQE_BYTES or slot in self.window.saved or not window.kind(slot - window.lo).by_first_word:
+            return False
+        return bytes(data[:4]) == self.queue.view()[slot, :4].tobytes()
 
     def move(self, cause: Cause) -> None:
         """Take the transition for `cause`."""

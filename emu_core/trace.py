@@ -6,12 +6,14 @@ log is its `tag`. User configuration of structlog decides how drained events loo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from emu_core.slices import Slices
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -96,6 +98,30 @@ class Patched(Event, frozen=True, gc=False, kw_only=True):
     task: int
     node: str = ""
     model_task: int = -1
+    struct: str
+    field: str
+    bit_offset: int
+    bit_width: int
+    before: int
+    after: int
+    writer_stream: int
+    writer_task: int
+    engine: str
+    tiling_key: int | None = None
+    table_row: int | None = None
+
+
+class ContextPatched(Event, frozen=True, gc=False, kw_only=True):
+    """A field of a context changed; stream, slot and task are those of the entry that points at it, -1 if unknown."""
+
+    name: ClassVar[str] = "context.patch"
+
+    stream: int
+    slot: int
+    task: int
+    node: str = ""
+    model_task: int = -1
+    address: int
     struct: str
     field: str
     bit_offset: int
@@ -195,6 +221,7 @@ EVENTS: tuple[type[Event], ...] = (
     TaskWaits,
     TaskDone,
     Patched,
+    ContextPatched,
     CellWritten,
     SignalChanged,
     Completion,
@@ -222,11 +249,28 @@ class Logger(Protocol):
 
 
 class Trace:
-    """The events of a device, in the order they happened."""
+    """The events of a device, in the order they happened.
+
+    Queues that run ahead (`emu_core.lanes`) log columns instead of events; reading makes events of them.
+
+    Attributes:
+        enabled: event types that are kept. wants_steps: whether any of them tells of single entries or flags.
+        log: takes an entry of the log: (time, front, event), or what `emu_core.spans` describes.
+    """
 
     def __init__(self, enabled: Iterable[type[Event]] = EVENTS) -> None:
         self.enabled = frozenset(enabled)
+        self.wants_steps = not self.enabled.isdisjoint(STEP_EVENTS)
         self._records: list[Event] = []
+        self._logged: list[tuple[Any, ...]] = []
+        self._clock: _Front = _NoClock()
+        self._before_read: Callable[[], None] | None = None
+        self.log = self._logged.append
+
+    def follow(self, clock: _Front, before_read: Callable[[], None]) -> None:
+        """Take the place of events in the total order from `clock`; call `before_read` before somebody reads."""
+        self._clock = clock
+        self._before_read = before_read
 
     def wants(self, kind: type[Event]) -> bool:
         """Whether events of `kind` are kept; ask before building one."""
@@ -235,21 +279,70 @@ class Trace:
     def add(self, event: Event) -> None:
         """Keep `event` if its type is on."""
         if type(event) in self.enabled:
-            self._records.append(event)
+            self._logged.append((event.time, self._clock.front, event))
 
     def __len__(self) -> int:
-        return len(self._records)
+        from emu_core.spans import count_of  # noqa: PLC0415 - it builds on this module
+
+        self._up_to_now()
+        return len(self._records) + count_of(self._logged, self.enabled)
 
     def __iter__(self) -> Iterator[Event]:
-        return iter(self._records)
+        return iter(self._all())
 
     def clear(self) -> None:
         """Forget every event."""
+        self._up_to_now()
         self._records.clear()
+        self._logged.clear()
 
     def since(self, mark: int) -> tuple[Event, ...]:
         """Events from position `mark` (an earlier `len`) on."""
-        return tuple(self._records[mark:])
+        return tuple(self._all()[mark:])
+
+    def lines(self, kinds: Iterable[type[Event]] = EVENTS) -> bytes:
+        """Events of these types as JSON lines, in order (`emu_core.lines`); nothing is kept of what is made for that."""
+        from emu_core.lines import lines_of  # noqa: PLC0415 - it builds on this module
+
+        self._up_to_now()
+        return lines_of(self._records, self._logged, self.enabled & frozenset(kinds))
+
+    def slices(self) -> Slices:
+        """Every entry that ended, as columns (`emu_core.slices`); needs `TaskDone` to be on."""
+        from emu_core.slices import slices_of  # noqa: PLC0415 - it builds on this module
+
+        self._up_to_now()
+        return slices_of(self._records, self._logged)
+
+    def _up_to_now(self) -> None:
+        if self._before_read is not None:
+            self._before_read()
+
+    def _all(self) -> list[Event]:
+        from emu_core.spans import events_of  # noqa: PLC0415 - it builds on this module
+
+        self._up_to_now()
+        self._records += events_of(self._logged, self.enabled)
+        self._logged.clear()
+        return self._records
+
+
+class _Front(Protocol):
+    """The part of a clock that a trace follows."""
+
+    @property
+    def front(self) -> int:
+        """The largest stream id of the actions that ran at this time."""
+
+
+class _NoClock:
+    """Of a trace that belongs to no device."""
+
+    front = -1
+
+
+STEP_EVENTS = frozenset({TaskStarted, TaskDone, TaskWaits, SignalChanged})
+"""Events of single entries and flags."""
 
 
 def drain(events: Iterable[Event], logger: Logger) -> None:

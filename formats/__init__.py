@@ -13,8 +13,9 @@
 | `FormatError` | the one error |
 
 Further modules: :mod:`formats.blob` (task blob), :mod:`formats.completion` (completion entries), :mod:`formats.follow`
-(what entries point at), :mod:`formats.cond_isa` (condition programs), :mod:`formats.ts_codes` and :mod:`formats.enums`
-(names of numbers), :mod:`formats.dtypes` (element types), :mod:`formats.runtime` (records in device memory).
+(what entries point at), :mod:`formats.task_units` (entries of a task), :mod:`formats.cond_isa` (condition programs),
+:mod:`formats.ts_codes` and :mod:`formats.enums` (names of numbers), :mod:`formats.dtypes` (element types),
+:mod:`formats.runtime` (records in device memory).
 """
 
 from formats.builtin import BUILTIN

@@ -33,6 +33,7 @@ COMMANDS = {
     "run": "Compile if needed, load, and execute on input arrays.",
     "compare-tiling": "Run a graph with tiling on the device and on the host, and compare.",
     "op": "Run one operator on the arrays of an npz.",
+    "tiling": "Show what the host tiling of an operator derives for a shape, and why.",
     "dump": "Show a task blob, SQEs or completion entries, field by field.",
     "asm": "Turn the text or JSON of a dump back into bytes.",
     "diff": "Compare two ring files or two blobs by stream, task and field.",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from emu_core.chips import Chip
 
 _UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_ns": "ns", "_per_cycle": "per cycle"}
-_NESTED = ("latencies", "sources")
+_NESTED = ("latencies", "sources", "soc_name")
 _FIGURES = ("figure", "value", "unit", "source")
 _ROOM = 32
 """Columns that the sources have at least beside the figures; on a narrower terminal they stand below."""

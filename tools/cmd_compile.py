@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from formats.blob import TaskType, encode
+from formats.blob import encode
+from tools.explain_compile import explain_as_json, explain_as_text, write_passes
 from tools.files import Outputs, read_bytes
 from tools.given_plugins import make_host
 from tools.options import (
@@ -20,7 +21,7 @@ from tools.options import (
     split_policies,
 )
 from tools.program import Wanted, compile_text
-from tools.show import json_line, table
+from tools.show import json_line
 
 if TYPE_CHECKING:
     from emu_core.graph import Compiled
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 @click.command("compile")
 @click.argument("graph")
 @click.option("-o", "--output", required=True, metavar="BLOB", help="Task blob to write.")
-@click.option("--explain", is_flag=True, help="Say what each pass decided for each node.")
+@click.option("--explain", is_flag=True, help="Say what each pass decided for each node, and show its tasks.")
+@click.option("--dump-passes", metavar="DIR", help="Write the graph after each pass as a JSON file into DIR.")
 @chip_option
 @compile_options
 @policy_option
@@ -41,6 +43,7 @@ def command(
     graph: str,
     output: str,
     explain: bool,
+    dump_passes: str | None,
     chip: str,
     ge_options: tuple[str, ...],
     tiling_schedule_optimize: str | None,
@@ -49,12 +52,13 @@ def command(
     without: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Compile GRAPH (JSON; `-`: standard input) into a task blob.
+    """Compile GRAPH (JSON, ONNX or GE text, told by content; `-`: standard input) into a task blob.
 
     The build is offline unless --online or the graph's ge.buildGraphMode says otherwise.
     """
     host = make_host(without)
-    wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies)
+    details = explain or dump_passes is not None
+    wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies, details=details)
     compile_time, rest = split_policies(host, pairs(policies, "--policy"))
     if rest:
         names = ", ".join(sorted(rest))
@@ -63,6 +67,8 @@ def command(
     data = encode(compiled.blob)
     with Outputs(never=(graph,)) as outputs:
         outputs.write(output, data)
+        if dump_passes is not None:
+            write_passes(compiled, dump_passes, outputs)
         outputs.commit()
     _report(compiled, output, len(data), explain=explain, as_json=as_json)
 
@@ -72,8 +78,7 @@ def _report(compiled: Compiled, output: str, size: int, *, explain: bool, as_jso
     if as_json:
         json_line({"blob": output, "bytes": size, "chip": blob.chip, "name": blob.name, **_counts(blob)})
         if explain:
-            for node, made_by, text in compiled.decisions:
-                json_line({"node": node, "pass": made_by, "text": text})
+            explain_as_json(compiled)
         return
     counts = ", ".join(
         f"{n} {what.removesuffix('s') if n == 1 else what}" for what, n in _counts(blob).items() if type(n) is int
@@ -81,11 +86,11 @@ def _report(compiled: Compiled, output: str, size: int, *, explain: bool, as_jso
     counts += ", host scheduled" if blob.unknown_shape else ""
     click.echo(f"{output}: {size} bytes for {blob.chip}: {counts}")
     if explain:
-        table("decisions", ("node", "pass", "what"), [(n or "(graph)", p, t) for n, p, t in compiled.decisions])
+        explain_as_text(compiled)
 
 
 def _counts(blob: Blob) -> dict[str, object]:
-    kernels = sum(t.type in (TaskType.KERNEL, TaskType.ALL_KERNEL) for t in blob.tasks)
+    kernels = sum(t.kernel is not None for t in blob.tasks)
     return {
         "tasks": len(blob.tasks),
         "streams": len(blob.streams),

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from emu_core.errors import SqemuError
-from emu_core.plugins import PluginHost
+from tools.given_plugins import make_host
 from tools.options import debug_option, json_option, plugin_option
 from tools.show import json_line, safe, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_COLLECTED = ("chips", "operators", "kernels", "aicpu_kernels", "policy_specs", "registry", "explanations")
+    from emu_core.plugins import PluginHost
+
+_COLLECTED = ("chips", "operators", "kernels", "aicpu_kernels", "policy_specs", "registry", "checks", "explanations")
 """What a host collects on demand; asking for each shows which plugins break."""
 
 
@@ -30,7 +32,7 @@ def command() -> None:
 @debug_option
 def list_plugins(without: tuple[str, ...], as_json: bool) -> None:
     """List plugins: name, distribution and version, hooks, and the reason when one is broken."""
-    host = PluginHost(without=without)
+    host = make_host(without)
     clashes = list(_clashes(host))
     if as_json:
         for plugin in host.plugins:

@@ -82,7 +82,7 @@ def plural(count: int, noun: str) -> str:
 def summary(result: Result) -> str:
     """One line: outcome, virtual time, task updates, hazards."""
     outcome = "ok" if result.ok else "deadlock" if result.deadlock else "failed"
-    updates = sum(e.field == "block_dim" and e.writer.engine == "task_update" for e in result.patches)
+    updates = len({(e.time, e.writer) for e in result.patches if e.tiling_key is not None})
     return (
         f"run {result.run}: {outcome}, {(result.ended - result.started) / 1000:.1f} µs, "
         f"{plural(updates, 'task update')}, {plural(len(result.hazards), 'hazard')}"

@@ -80,7 +80,7 @@ def load(name: str) -> ModuleType:
     is_path = name.endswith(".py") or "/" in name
     try:
         return _from_path(Path(name)) if is_path else importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(
             f"cannot be imported: {type(error).__name__}: {error}",
             id="plugin.import",

@@ -60,7 +60,13 @@ def plugin_option(function: F) -> F:
 def compile_options(function: F) -> F:
     """Options of a compilation: GE options, the sink flag, online or offline."""
     for option in (
-        click.option("--option", "ge_options", multiple=True, metavar="KEY=VALUE", help="A GE option of the graph."),
+        click.option(
+            "--option",
+            "ge_options",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="A GE option; session:KEY=VALUE and global:KEY=VALUE for the levels below the graph's own.",
+        ),
         click.option("--tiling_schedule_optimize", default=None, metavar="V", help='Tiling sink: "0", "1" or empty.'),
         click.option("--online/--offline", "online", default=None, help="Build mode; gates depend on it."),
     ):
@@ -79,6 +85,16 @@ def pairs(given: Iterable[str], option: str) -> dict[str, str]:
             )
         found[name] = value
     return found
+
+
+def option_levels(given: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """GE options by level: `session` and `global` as the prefix of a key says, all others under the empty name."""
+    levels: dict[str, dict[str, str]] = {"": {}, "session": {}, "global": {}}
+    for key, value in given.items():
+        level, colon, name = key.partition(":")
+        known = bool(colon) and level in levels
+        levels[level if known else ""][name if known else key] = value
+    return levels
 
 
 def split_policies(host: PluginHost, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

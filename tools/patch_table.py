@@ -1,4 +1,4 @@
-"""Patches of submitted SQEs as a table: program counter as one value, block dim, by whom."""
+"""Patches of submitted SQEs and their contexts as a table: program counters as one value, block dim, by whom."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("run", "at µs", "operator", "SQE", "field", "before", "after", "by")
 PLACEHOLDER = 0xFFFF
+HALVES = {"_low": "_high", "_l": "_h"}
+"""Ends of the names of low halves, and of the high halves that belong to them."""
 
 
 @dataclass(frozen=True)
@@ -44,24 +46,44 @@ def _rows(result: Result) -> Iterator[tuple[str, ...]]:
             else (f"{writer.engine.replace('_', ' ')} (stream {writer.stream} task {writer.task})")
         )
         at = f"{(entry.time - result.started) / 1000:.1f}"
-        sqe = f"stream {entry.stream} task {entry.task}"
+        sqe = f"stream {entry.stream} task {entry.task}" + (" context" if entry.target == "context" else "")
         yield (str(result.run), at, entry.node, sqe, change.field, change.before, change.after, by)
 
 
 def _changes(entries: Iterable[JournalEntry]) -> Iterator[_Change]:
+    """One change per field, the two halves of an address that follow each other as one."""
     low: JournalEntry | None = None
     for entry in entries:
-        if entry.target != "sqe":
+        if entry.target == "cell":
             continue
-        if entry.field == "pc_addr_low":
-            low = entry
-        elif entry.field == "pc_addr_high" and low is not None:
-            before, after = (high << 32 | part for high, part in ((entry.before, low.before), (entry.after, low.after)))
-            key = "" if entry.tiling_key is None else f" (key {entry.tiling_key})"
-            yield _Change(entry, "pc_addr", f"{before:#x}", f"{after:#x}{key}")
+        if low is not None and entry.field == _high_of(low.field):
+            yield _joined(low, entry)
             low = None
-        else:
-            yield _Change(entry, entry.field, _number(entry.before), _number(entry.after))
+            continue
+        if low is not None:
+            yield _single(low)
+        low = entry if _high_of(entry.field) else None
+        if low is None:
+            yield _single(entry)
+    if low is not None:
+        yield _single(low)
+
+
+def _high_of(field: str) -> str:
+    """Name of the high half that belongs to a low half; empty for any other field."""
+    stem, mark, end = field.rpartition("_")
+    high = HALVES.get(mark + end)
+    return f"{stem}{high}" if high else ""
+
+
+def _joined(low: JournalEntry, high: JournalEntry) -> _Change:
+    before, after = (first << 32 | second for first, second in ((high.before, low.before), (high.after, low.after)))
+    key = "" if high.tiling_key is None else f" (key {high.tiling_key})"
+    return _Change(high, low.field.rpartition("_")[0], f"{before:#x}", f"{after:#x}{key}")
+
+
+def _single(entry: JournalEntry) -> _Change:
+    return _Change(entry, entry.field, _number(entry.before), _number(entry.after))
 
 
 def _number(value: int) -> str:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from emu_core.api import compile_with_report
-from emu_core.errors import GraphError, LimitError, OptionError, Problem
+from emu_core.errors import LimitError, OptionError
 from emu_core.graph import CompileOptions
-from emu_plugins.compiler.loading import load_graph_text
+from emu_plugins.importers.kinds import read_graph
 from formats import FormatError
 from formats.blob import decode
 from formats.magic import BLOB_START
 from tools.files import STDIN, read_bytes
-from tools.options import pairs, split_policies
+from tools.options import option_levels, pairs, split_policies
 
 if TYPE_CHECKING:
     from emu_core.graph import Compiled
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """How a graph is to be compiled, as the command line said it; `warn`: say the compiler's warnings."""
+    """How a graph is to be compiled, as the command line said it.
+
+    Attributes:
+        warn: say the compiler's warnings. details: as in `CompileOptions`.
+    """
 
     chip: str
     ge_options: tuple[str, ...] = ()
@@ -35,6 +39,7 @@ class Wanted:
     policies: tuple[str, ...] = ()
     online_by_default: bool = False
     warn: bool = True
+    details: bool = False
 
     def offline(self) -> bool | None:
         """The build mode for the compiler; None leaves it to the graph."""
@@ -85,18 +90,17 @@ def _blob(path: str, data: bytes, wanted: Wanted, compile_time: Mapping[str, str
 def compile_text(path: str, data: bytes, wanted: Wanted, host: PluginHost, compile_time: Mapping[str, str]) -> Compiled:
     """Compile the graph in `data`; its warnings go to standard error."""
     source = "standard input" if path == STDIN else path
-    graph = load_graph_text(_utf8(data, source), source=source)
-    if not isinstance(graph, Mapping):
-        raise GraphError(
-            [Problem("graph.json", "is not a JSON object", "graph", "see docs/graph.md for the form of a graph")],
-            source=source,
-        )
+    graph = read_graph(data, host.operators, source=source)
+    levels = option_levels(pairs(wanted.ge_options, "--option"))
     options = CompileOptions(
-        options=pairs(wanted.ge_options, "--option"),
+        options=levels[""],
         tiling_schedule_optimize=wanted.tiling_schedule_optimize,
         offline=_mode(wanted, graph),
         policies=compile_time,
         source=source,
+        session_options=levels["session"],
+        global_options=levels["global"],
+        details=wanted.details,
     )
     try:
         compiled = compile_with_report(graph, wanted.chip, options, host)
@@ -116,25 +120,9 @@ def _mode(wanted: Wanted, graph: Mapping[str, object]) -> bool | None:
         return wanted.offline()
     options = graph.get("options")
     own = isinstance(options, Mapping) and "ge.buildGraphMode" in options
-    given = any(text.startswith("ge.buildGraphMode=") for text in wanted.ge_options)
+    levels = option_levels(pairs(wanted.ge_options, "--option")).values()
+    given = any("ge.buildGraphMode" in options for options in levels)
     return None if own or given else False
-
-
-def _utf8(data: bytes, source: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise GraphError(
-            [
-                Problem(
-                    "graph.json",
-                    f"is neither a task blob nor UTF-8 text (byte {error.start})",
-                    "file",
-                    "give a graph (JSON) or a blob written by `sqemu compile`",
-                )
-            ],
-            source=source,
-        ) from None
 
 
 def _joined(source: str, where: str) -> str:

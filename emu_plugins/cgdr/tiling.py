@@ -1,35 +1,52 @@
-"""Host tiling of ChunkGatedDeltaRule, final version, bit for bit (`reference/cgdr.md` 3).
+"""Host tiling of ChunkGatedDeltaRule, final version and the stage before it, bit for bit (`reference/cgdr.md` 3, 5.2).
 
 Pure functions in the order of the operator's own source, so that both can be read side by side. Names ending in
-`_u32` wrap as `uint32_t` does; dimensions are narrowed to 32 bits on entry, whatever their size.
+`_u32` wrap as `uint32_t` does; dimensions are narrowed to 32 bits on entry, whatever their size. The two versions
+differ in one table, `Buckets`; `tiling_1108.py` and `tiling_first.py` have the older ones.
 """
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from emu_core.tiling import TilingError
 from emu_plugins.cgdr.constants import (
-    BUCKETS,
     CHUNK_SIZE,
     FALLBACK_KEY,
-    FP16_BYTES,
     FP16_PER_BLOCK,
     FP32_BYTES,
     FP32_PER_BLOCK,
     KEY_OF_BUCKET,
     MIN_BLOCK_DIM,
     NO_BUCKET,
-    PAIRED_TILES,
     STAGE_BYTES_PER_CORE,
-    WIDTH_OF_KEY,
     WORKSPACE_FLOOR,
 )
-from emu_plugins.cgdr.tiling_data import CgdrTilingData, to_float32
+from emu_plugins.cgdr.tiling_budget import (
+    U32,
+    U64,
+    Term,
+    UbPlan,
+    VStep,
+    ceil_align_u32,
+    check_ub,
+    div_ceil_u32,
+    search_v_step,
+    step_of,
+)
+from emu_plugins.cgdr.tiling_data import C_NAMES, CgdrTilingData, to_float32
 
-_U32 = 0xFFFFFFFF
-_U64 = 0xFFFFFFFFFFFFFFFF
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "FINAL_BUCKETS", "THREE_BUCKETS", "Buckets", "CgdrTiling", "ChunkPath", "ShapeDims", "Term",
+    "UbPlan", "VStep", "align_k_of", "block_dim_of", "ceil_align_u32", "div_ceil_u32", "full_chunk_path",
+    "out_queue_bytes", "plan_of", "select_cube_dk", "solve_v_step", "state_workspace_bytes", "tile", "tiling_key_of",
+    "tmp_buff_bytes", "tmp_buff_terms", "workspace_need_of",
+]  # fmt: skip
 
 
 class ChunkPath(StrEnum):
@@ -53,75 +70,70 @@ class ShapeDims:
 
     def narrowed(self) -> ShapeDims:
         """The low 32 bits of each 64-bit dimension, which is what the operator keeps."""
-        return ShapeDims(*(dim & _U32 for dim in astuple(self)))
+        return ShapeDims(*(dim & U32 for dim in astuple(self)))
 
 
 @dataclass(frozen=True)
-class Term:
-    """One buffer of the UB budget: name, and bytes after wrapping to 32 bits."""
+class Buckets:
+    """The compiled Cube widths of a version, ascending, and the tiling key of each.
 
-    name: str
-    bytes: int
+    Attributes:
+        keys: width -> tiling key. `fallback_key`: the key of a head that is wider than all.
+    """
+
+    keys: Mapping[int, int]
+    fallback_key: int
+
+    def select(self, dk: int) -> int:
+        """The smallest width that holds `dk`; 0 when none does."""
+        return next((width for width in self.keys if dk <= width), NO_BUCKET)
+
+    def key_of(self, dk: int) -> int:
+        """The tiling key for heads of width `dk`."""
+        return self.keys.get(self.select(dk), self.fallback_key)
+
+    def width_of(self, key: int) -> int:
+        """The width that the instance of `key` was compiled for."""
+        return next(width for width, each in self.keys.items() if each == key)
 
 
-@dataclass(frozen=True)
-class VStep:
-    """Outcome of the V-step search: columns per work item, and the bytes of the two UB allocations."""
-
-    v_step: int
-    tbuf: int
-    out_queue: int
-    rest_bytes: int
-
-
-def ceil_align_u32(value: int, align: int) -> int:
-    """`value` rounded up to a multiple of `align`, wrapping like `uint32_t`."""
-    return ((value + align - 1) & _U32) // align * align & _U32
-
-
-def div_ceil_u32(value: int, divisor: int) -> int:
-    """`value / divisor` rounded up, wrapping like `uint32_t`."""
-    return ((value + divisor - 1) & _U32) // divisor
+FINAL_BUCKETS = Buckets(KEY_OF_BUCKET, FALLBACK_KEY)
+THREE_BUCKETS = Buckets(MappingProxyType({64: 0, 96: 1, 128: 2}), 1)
+"""The stage before the 80 bucket (5.2): Dk 80 still runs 96 wide."""
 
 
 def select_cube_dk(dk: int) -> int:
     """The smallest compiled width that holds `dk`; 0 when none does."""
-    return next((bucket for bucket in BUCKETS if dk <= bucket), NO_BUCKET)
+    return FINAL_BUCKETS.select(dk)
 
 
-def align_k_of(dk: int) -> int:
+def align_k_of(dk: int, buckets: Buckets = FINAL_BUCKETS) -> int:
     """Row width of K tiles in elements: the bucket, or `dk` rounded up to a block without one."""
-    return select_cube_dk(dk) or ceil_align_u32(dk, FP16_PER_BLOCK)
+    return buckets.select(dk) or ceil_align_u32(dk, FP16_PER_BLOCK)
+
+
+def plan_of(v_step: int, align_k: int) -> UbPlan:
+    """The buffers of one candidate (3.4); the state is as wide in K as the K tiles, and always shares the scores."""
+    av, dot = ceil_align_u32(v_step, FP32_PER_BLOCK), max(align_k, CHUNK_SIZE)
+    return UbPlan(
+        v_step=v_step, chunk=CHUNK_SIZE, align_k=align_k, tile_av=av, state_rows=align_k, state_av=av,
+        delta=max(dot, av), dot=dot, beta=CHUNK_SIZE, overlap=True,
+    )  # fmt: skip
 
 
 def tmp_buff_terms(v_step: int, align_k: int) -> tuple[Term, ...]:
     """The float32 buffers of the big UB allocation for one candidate, in the order of the sum (3.4)."""
-    av = ceil_align_u32(v_step, FP32_PER_BLOCK)
-    dot = max(align_k, CHUNK_SIZE)
-    square = CHUNK_SIZE * CHUNK_SIZE
-    scores, state = _fp32_bytes_u32(square), _fp32_bytes_u32(align_k * av)
-    return (
-        Term("two K tiles", PAIRED_TILES * _fp32_bytes_u32(CHUNK_SIZE * align_k) & _U32),
-        Term("decay mask", scores),
-        Term("two V tiles", PAIRED_TILES * _fp32_bytes_u32(CHUNK_SIZE * av) & _U32),
-        Term("g prefix sum", _fp32_bytes_u32(CHUNK_SIZE)),
-        Term("delta", _fp32_bytes_u32(max(dot, av))),
-        Term("dot product", _fp32_bytes_u32(dot)),
-        Term("exp of prefix sum", _fp32_bytes_u32(CHUNK_SIZE)),
-        Term("beta", _fp32_bytes_u32(CHUNK_SIZE)),
-        Term("scores or state", max(scores, state)),
-    )
+    return plan_of(v_step, align_k).terms()
 
 
 def tmp_buff_bytes(v_step: int, align_k: int) -> int:
     """Bytes of the big UB allocation for one candidate, as `uint32_t`."""
-    return sum(term.bytes for term in tmp_buff_terms(v_step, align_k)) & _U32
+    return plan_of(v_step, align_k).tbuf
 
 
 def out_queue_bytes(v_step: int, align_k: int) -> int:
     """Bytes of the FP16 out queue: the larger of a state tile and a chunk of outputs, as `uint32_t`."""
-    av = ceil_align_u32(v_step, FP32_PER_BLOCK)
-    return max(align_k * av * FP16_BYTES & _U32, CHUNK_SIZE * av * FP16_BYTES & _U32)
+    return plan_of(v_step, align_k).out_queue
 
 
 def solve_v_step(dv: int, ub_bytes: int, align_k: int, preferred: int) -> VStep:
@@ -130,39 +142,37 @@ def solve_v_step(dv: int, ub_bytes: int, align_k: int, preferred: int) -> VStep:
     Raises:
         TilingError: no UB at all, or not even the smallest step fits; `detail` has the missing bytes.
     """
-    if ub_bytes <= 0:
-        raise TilingError(
-            f"the platform reports {ub_bytes} bytes of UB; a chip description needs `ub_bytes` above 0",
-            detail={"ub_bytes": ub_bytes},
-        )
-    if preferred != NO_BUCKET and _budget(preferred, align_k) <= ub_bytes:
-        return _v_step(preferred, ub_bytes, align_k)
-    found = _largest_fitting(ceil_align_u32(dv, FP16_PER_BLOCK), ub_bytes, align_k)
-    if found is None:
-        raise _no_v_step(dv, ub_bytes, align_k)
-    return _v_step(found, ub_bytes, align_k)
+    check_ub(ub_bytes)
+    if preferred != NO_BUCKET:
+        wanted = plan_of(preferred, align_k)
+        if wanted.needed <= ub_bytes:
+            return step_of(wanted, ub_bytes)
+    return search_v_step(dv, ub_bytes, lambda v_step: plan_of(v_step, align_k))
 
 
 def tiling_key_of(dk: int) -> int:
     """0 to 3 for the buckets 64, 80, 96, 128; 2 for every wider head."""
-    return KEY_OF_BUCKET.get(select_cube_dk(dk), FALLBACK_KEY)
+    return FINAL_BUCKETS.key_of(dk)
 
 
 def block_dim_of(batch: int, hv: int, v_tiles: int, cores: int) -> int:
     """Blocks of a launch: one per (sequence, head, V tile), at most `cores`, at least 1."""
-    items = min(batch * hv * v_tiles & _U64, _U32)
+    items = min(batch * hv * v_tiles & U64, U32)
     return max(min(items, cores), MIN_BLOCK_DIM)
+
+
+def state_workspace_bytes(dims: ShapeDims) -> int:
+    """Bytes of the float32 states between chunks: the real `dk`, V in blocks of 8."""
+    return dims.batch * dims.hv * dims.dk * ceil_align_u32(dims.dv, FP32_PER_BLOCK) * FP32_BYTES & U64
 
 
 def workspace_need_of(dims: ShapeDims, block_dim: int) -> int:
     """Bytes of workspace that are used: float32 states with the real `dk`, and two staging slots per block."""
-    state = dims.batch * dims.hv * dims.dk * ceil_align_u32(dims.dv, FP32_PER_BLOCK) * FP32_BYTES
-    return (state + block_dim * STAGE_BYTES_PER_CORE) & _U64
+    return (state_workspace_bytes(dims) + block_dim * STAGE_BYTES_PER_CORE) & U64
 
 
-def full_chunk_path(dk: int, v_step: int, tiling_key: int) -> ChunkPath:
-    """What computes a full chunk in the instance of `tiling_key` (`reference/cgdr.md` 8)."""
-    width = WIDTH_OF_KEY[tiling_key]
+def full_chunk_path(dk: int, v_step: int, width: int) -> ChunkPath:
+    """What computes a full chunk in the instance compiled for `width` (`reference/cgdr.md` 8)."""
     av = ceil_align_u32(v_step, FP32_PER_BLOCK)
     if dk <= width and av == width:
         return ChunkPath.CUBE
@@ -171,7 +181,7 @@ def full_chunk_path(dk: int, v_step: int, tiling_key: int) -> ChunkPath:
 
 @dataclass(frozen=True)
 class CgdrTiling:
-    """Every number the host tiling derives. Bytes are bytes, widths are elements.
+    """Every number a 310P host tiling derives. Bytes are bytes, widths are elements.
 
     Attributes:
         dims: the narrowed dimensions.
@@ -185,6 +195,8 @@ class CgdrTiling:
         workspace_need, workspace: bytes used, and bytes asked for (at least 32 MiB).
         pad_size, num_chunks: rows that would fill the last chunk, and chunks of the packed tokens.
         path: what computes a full chunk.
+        plan: the buffers behind `tbuf` and `out_queue`.
+        data_names: public field names of the tiling data.
     """
 
     dims: ShapeDims
@@ -206,32 +218,50 @@ class CgdrTiling:
     pad_size: int
     num_chunks: int
     path: ChunkPath
+    plan: UbPlan
+    data_names: tuple[str, ...] = C_NAMES
+
+    def data_fields(self) -> CgdrTilingData:
+        """The fields for the kernel (3.7)."""
+        d = self.dims
+        return CgdrTilingData(
+            cores=self.cores & U32, ub_bytes=self.ub_bytes & U32, rest_bytes=self.rest_bytes, t=d.t, hqk=d.hqk,
+            dk=d.dk, hv=d.hv, dv=d.dv, chunk_size=self.plan.chunk, num_chunks=self.num_chunks, batch=d.batch,
+            pad_size=self.pad_size, has_gamma=int(self.has_gamma), scale_value=self.scale_value, v_step=self.v_step,
+        )  # fmt: skip
 
     def tiling_data(self) -> bytes:
         """The 64 bytes for the kernel (3.7)."""
-        d = self.dims
-        return CgdrTilingData(
-            cores=self.cores & _U32, ub_bytes=self.ub_bytes & _U32, rest_bytes=self.rest_bytes, t=d.t, hqk=d.hqk,
-            dk=d.dk, hv=d.hv, dv=d.dv, chunk_size=CHUNK_SIZE, num_chunks=self.num_chunks, batch=d.batch,
-            pad_size=self.pad_size, has_gamma=int(self.has_gamma), scale_value=self.scale_value, v_step=self.v_step,
-        ).pack()  # fmt: skip
+        return self.data_fields().pack()
+
+    def named_data(self) -> tuple[tuple[str, int | float], ...]:
+        """The fields in memory order, each with its public name."""
+        return tuple(zip(self.data_names, astuple(self.data_fields()), strict=True))
 
     def tbuf_terms(self) -> tuple[Term, ...]:
         """The terms whose sum is `tbuf`."""
-        return tmp_buff_terms(self.v_step, self.align_k)
+        return self.plan.terms()
 
     def debug_line(self) -> str:
         """The line of `CGDR_DEBUG_LOG`, without the newline (3.8)."""
         d = self.dims
         shown = {
-            "T": d.t, "chunkSize": CHUNK_SIZE, "numChunks": self.num_chunks, "hqk": d.hqk, "dk": d.dk, "hv": d.hv,
+            "T": d.t, "chunkSize": self.plan.chunk, "numChunks": self.num_chunks, "hqk": d.hqk, "dk": d.dk, "hv": d.hv,
             "dv": d.dv, "scaleValue": f"{self.scale_value:.6f}", "ubSize": self.ub_bytes, "vStep": self.v_step,
             "blockDim": self.block_dim, "outQueue": self.out_queue, "tbuf": self.tbuf, "restBytes": self.rest_bytes,
         }  # fmt: skip
         return "ChunkGatedDeltaRule tiling: " + ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
-def tile(dims: ShapeDims, *, cores: int, ub_bytes: int, has_gamma: bool, scale_value: float) -> CgdrTiling:
+def tile(
+    dims: ShapeDims,
+    *,
+    cores: int,
+    ub_bytes: int,
+    has_gamma: bool,
+    scale_value: float,
+    buckets: Buckets = FINAL_BUCKETS,
+) -> CgdrTiling:
     """The whole host tiling.
 
     Args:
@@ -240,15 +270,15 @@ def tile(dims: ShapeDims, *, cores: int, ub_bytes: int, has_gamma: bool, scale_v
         ub_bytes: UB size in bytes.
         has_gamma: optional input g is given.
         scale_value: attribute 0.
+        buckets: compiled widths and keys; `THREE_BUCKETS` gives the stage before the final version.
 
     Raises:
         TilingError: no V tile fits into UB.
     """
     dims = dims.narrowed()
-    bucket, align_k = select_cube_dk(dims.dk), align_k_of(dims.dk)
+    bucket, align_k, key = buckets.select(dims.dk), align_k_of(dims.dk, buckets), buckets.key_of(dims.dk)
     step = solve_v_step(dims.dv, ub_bytes, align_k, bucket)
     v_tiles = div_ceil_u32(dims.dv, step.v_step)
-    key = tiling_key_of(dims.dk)
     block_dim = block_dim_of(dims.batch, dims.hv, v_tiles, cores)
     need = workspace_need_of(dims, block_dim)
     pad = -dims.t % CHUNK_SIZE
@@ -256,55 +286,6 @@ def tile(dims: ShapeDims, *, cores: int, ub_bytes: int, has_gamma: bool, scale_v
         dims=dims, has_gamma=has_gamma, scale_value=to_float32(scale_value), cores=cores, ub_bytes=ub_bytes,
         bucket=bucket, align_k=align_k, v_step=step.v_step, v_tiles=v_tiles, tiling_key=key, block_dim=block_dim,
         out_queue=step.out_queue, tbuf=step.tbuf, rest_bytes=step.rest_bytes, workspace_need=need,
-        workspace=max(need, WORKSPACE_FLOOR), pad_size=pad, num_chunks=(dims.t + pad & _U32) // CHUNK_SIZE,
-        path=full_chunk_path(dims.dk, step.v_step, key),
+        workspace=max(need, WORKSPACE_FLOOR), pad_size=pad, num_chunks=(dims.t + pad & U32) // CHUNK_SIZE,
+        path=full_chunk_path(dims.dk, step.v_step, buckets.width_of(key)), plan=step.plan,
     )  # fmt: skip
-
-
-def _fp32_bytes_u32(elements: int) -> int:
-    return elements * FP32_BYTES & _U32
-
-
-def _budget(v_step: int, align_k: int) -> int:
-    # The two sums are uint32, the total is compared as uint64.
-    return tmp_buff_bytes(v_step, align_k) + out_queue_bytes(v_step, align_k)
-
-
-def _v_step(v_step: int, ub_bytes: int, align_k: int) -> VStep:
-    out_queue = out_queue_bytes(v_step, align_k)
-    rest = ub_bytes - out_queue & _U32 if ub_bytes > out_queue else 0
-    return VStep(v_step, tmp_buff_bytes(v_step, align_k), out_queue, rest)
-
-
-def _largest_fitting(largest: int, ub_bytes: int, align_k: int) -> int | None:
-    """The first of `largest`, `largest` - 16, … 16 whose budget fits, or None.
-
-    The chunk half of the out queue, `128 * step` modulo 2**32, must fit by itself. That rules out all but short runs of
-    steps, which is how a `dv` near 2**32 is answered without 2**28 tries and with the same wrapped sums.
-    """
-    bytes_per_column, period = CHUNK_SIZE * FP16_BYTES, (_U32 + 1) // (CHUNK_SIZE * FP16_BYTES)
-    run = min(ub_bytes, _U32) // bytes_per_column // FP16_PER_BLOCK * FP16_PER_BLOCK
-    step = largest
-    while step >= FP16_PER_BLOCK:
-        step -= max(step % period - run, 0)
-        if step >= FP16_PER_BLOCK and _budget(step, align_k) <= ub_bytes:
-            return step
-        step -= FP16_PER_BLOCK
-    return None
-
-
-def _no_v_step(dv: int, ub_bytes: int, align_k: int) -> TilingError:
-    smallest = FP16_PER_BLOCK
-    tbuf, out_queue = tmp_buff_bytes(smallest, align_k), out_queue_bytes(smallest, align_k)
-    over = tbuf + out_queue - ub_bytes
-    detail = {
-        "ub_bytes": ub_bytes, "needed_bytes": tbuf + out_queue, "over_bytes": over, "v_step": smallest, "tbuf": tbuf,
-        "out_queue": out_queue, "align_k": align_k, "dv": dv,
-    }  # fmt: skip
-    if over <= 0:
-        return TilingError(f"there is no V step to try for dv={dv}; dv must be from 1 to 4294967280", detail=detail)
-    return TilingError(
-        f"no V tile fits into UB: even {smallest} columns at K width {align_k} need {tbuf} bytes of buffers and "
-        f"{out_queue} of out queue, {over} more than the {ub_bytes} there are; use a smaller dk or a chip with more UB",
-        detail=detail,
-    )

@@ -19,6 +19,9 @@ C_NAMES = (
 )  # fmt: skip
 """Public field names, in memory order: those of `CgdrTilingData` by position."""
 
+FIRST_C_NAMES = tuple("hasInitialState" if name == "hasGamma" else name for name in C_NAMES)
+"""The names in the first public version, whose 13th field says something else (`reference/cgdr.md` 5.3)."""
+
 
 def to_float32(value: float) -> float:
     """`value` rounded to float32 as a C cast does; a magnitude beyond float32 becomes infinite."""

@@ -31,10 +31,11 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "exactly once, or not directly behind a workspace.\n"
     "cause: The args format was not rewritten for the sink.\n"
     "do: Write {tiling_context.tiling_data} directly behind the last {wsN*}.",
-    "check.nop-distance": "A kernel stands so close behind its wait that the scheduler has fetched it before its patch "
-    "arrives: it runs with the old key and block dim (hazard.stale-prefetch when it is run).\n"
-    "cause: Too few NOPs for the prefetch depth, for example nop_count=platform on 910B4-1, which has none.\n"
-    "do: Compile with the NOP count that the message names; it is the smallest for which NOPs + 2 exceed the depth.",
+    "check.nop-distance": "A kernel stands so close behind its wait that it runs without its patch: it was fetched "
+    "before (nop_model=window), or its event is not noticed yet (latency). It has the old key and block dim "
+    "(hazard.stale-prefetch when it is run).\n"
+    "cause: Too few NOPs, for example nop_count=platform on 910B4-1, which has none.\n"
+    "do: Compile with the NOP count that the message names; it is the smallest that is safe.",
     "check.value-race": "A tiling task reads the value of a tensor, and nothing makes it wait for the kernel that "
     "writes it.\n"
     "cause: The producer's tiling sinks, too: events order the two tilings, not the kernel before the second tiling.\n"

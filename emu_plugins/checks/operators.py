@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 
     from formats.blob.model import Blob
 
-KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL)
+KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
 _ROLES = {
     TaskType.PREPROCESS_KERNEL: "tilings",
-    TaskType.KERNEL: "kernels",
-    TaskType.ALL_KERNEL: "kernels",
+    **dict.fromkeys(KERNELS, "kernels"),
     TaskType.UPDATE: "updates",
     TaskType.EVENT_RECORD: "records",
 }

@@ -14,7 +14,7 @@ SPECS = (
     CheckSpec("fit", "the program fits the limits of the chip", fits),
     CheckSpec("supplied", "plugins supply its operators, kernels, keys and engines", supplied),
     CheckSpec("sink", "each sink sequence is complete and in order", sink_sequences),
-    CheckSpec("distance", "each kernel is fetched after its patch", prefetch_distance),
+    CheckSpec("distance", "each kernel runs with its patch", prefetch_distance),
     CheckSpec("events", "every wait can pass, and the end is the end", events),
     CheckSpec("races", "nothing is read before it is written", races),
 )

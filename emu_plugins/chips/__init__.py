@@ -25,9 +25,9 @@ def sqemu_chips() -> Iterable[Chip]:
     return CHIPS
 
 
-@hookimpl
+@hookimpl(tryfirst=True)
 def sqemu_load(device: Device, blob: Blob) -> None:
-    """Nothing, so that a loader goes on; an error when `blob` cannot be loaded into a chip of this kind."""
+    """Nothing, so that some loader goes on; an error when `blob` cannot be loaded into a chip of this kind."""
     from emu_plugins.chips.refusals import refuse  # noqa: PLC0415 - numpy stays off the import path of the plugin
 
     refuse(device, blob)

@@ -14,6 +14,7 @@ from emu_plugins.chips.sources import KIB, MIB, PLATFORM_FILE, RUNTIME_TABLE, SE
 
 ASCEND310P3 = Chip(
     name="ascend310p3",
+    soc_name="Ascend310P3",
     product="310P",
     family="v100",
     arch=2002,
@@ -46,11 +47,13 @@ ASCEND310P3 = Chip(
     max_notifies=1024,
     persistent_tasks=32760,
     cqe_bytes=12,
+    credit_ns=1 << 31,
     sources=sources(
         core_num_aiv="8 fused AI Cores answer the vector core query (reference/cgdr.md 3.2)",
         tiling_cores="fused AI Cores, 8 on every 310P (reference/cgdr.md 3.2)",
         vector_cores=f"{PLATFORM_FILE}; tiling does not use them",
         prefetch_num=f"{SEED}; the platform file says 10",
+        credit_ns=RUNTIME_TABLE,
         max_streams=f"{RUNTIME_TABLE}; the user API's text says 1024",
     ),
 )
@@ -59,7 +62,7 @@ ASCEND310P3 = Chip(
 class _Row(NamedTuple):
     """What differs from the 310P3."""
 
-    name: str
+    soc_name: str
     ai_cores: int
     vector_cores: int
     ai_cpus: int
@@ -67,16 +70,17 @@ class _Row(NamedTuple):
 
 
 _OTHERS = (
-    _Row("ascend310p1", 10, 8, 8, 1060),
-    _Row("ascend310p5", 8, 7, 8, 800),
-    _Row("ascend310p7", 8, 7, 8, 550),
+    _Row("Ascend310P1", 10, 8, 8, 1060),
+    _Row("Ascend310P5", 8, 7, 8, 800),
+    _Row("Ascend310P7", 8, 7, 8, 550),
 )
 
 
 def _chip(row: _Row) -> Chip:
     return replace(
         ASCEND310P3,
-        name=row.name,
+        name=row.soc_name.lower(),
+        soc_name=row.soc_name,
         core_num=row.ai_cores,
         core_num_aic=row.ai_cores,
         vector_cores=row.vector_cores,

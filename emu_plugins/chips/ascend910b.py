@@ -13,6 +13,7 @@ from emu_plugins.chips.sources import GIB, KIB, MIB, NO_PREFETCH_KEY, PLATFORM_F
 
 ASCEND910B3 = Chip(
     name="ascend910b3",
+    soc_name="Ascend910B3",
     product="A2",
     family="v100",
     arch=2201,
@@ -52,7 +53,7 @@ _NO_MEMORY = f"{ABSENT}the field of the platform file is empty; 64 GiB as on the
 class _Row(NamedTuple):
     """What differs from the 910B3; vector cores are twice the cube cores."""
 
-    name: str
+    soc_name: str
     product: str
     cube_cores: int
     cube_mhz: int
@@ -62,25 +63,26 @@ class _Row(NamedTuple):
 
 
 _OTHERS = (
-    _Row("ascend910b1", "A2", 24, 1850, 192, 64),
-    _Row("ascend910b2", "A2", 24, 1800, 192, 64),
-    _Row("ascend910b2c", "A2", 24, 1800, 192, None),
-    _Row("ascend910b4", "A2", 20, 1500, 96, 32),
-    _Row("ascend910b4-1", "A2", 20, 1500, 168, 32, prefetch_key=False),
-    _Row("ascend910_9391", "A3", 24, 1850, 192, 64),
-    _Row("ascend910_9392", "A3", 24, 1850, 192, 64),
-    _Row("ascend910_9381", "A3", 24, 1800, 192, 64),
-    _Row("ascend910_9382", "A3", 24, 1800, 192, 64),
-    _Row("ascend910_9372", "A3", 20, 1800, 192, 64),
-    _Row("ascend910_9362", "A3", 20, 1500, 168, 64, prefetch_key=False),
-    _Row("ascend910_9363", "A3", 20, 1500, 168, 64, prefetch_key=False),
+    _Row("Ascend910B1", "A2", 24, 1850, 192, 64),
+    _Row("Ascend910B2", "A2", 24, 1800, 192, 64),
+    _Row("Ascend910B2C", "A2", 24, 1800, 192, None),
+    _Row("Ascend910B4", "A2", 20, 1500, 96, 32),
+    _Row("Ascend910B4-1", "A2", 20, 1500, 168, 32, prefetch_key=False),
+    _Row("Ascend910_9391", "A3", 24, 1850, 192, 64),
+    _Row("Ascend910_9392", "A3", 24, 1850, 192, 64),
+    _Row("Ascend910_9381", "A3", 24, 1800, 192, 64),
+    _Row("Ascend910_9382", "A3", 24, 1800, 192, 64),
+    _Row("Ascend910_9372", "A3", 20, 1800, 192, 64),
+    _Row("Ascend910_9362", "A3", 20, 1500, 168, 64, prefetch_key=False),
+    _Row("Ascend910_9363", "A3", 20, 1500, 168, 64, prefetch_key=False),
 )
 
 
 def _chip(row: _Row) -> Chip:
     return replace(
         ASCEND910B3,
-        name=row.name,
+        name=row.soc_name.lower(),
+        soc_name=row.soc_name,
         product=row.product,
         core_num=row.cube_cores,
         core_num_aic=row.cube_cores,

@@ -1,6 +1,6 @@
 """Atlas 950 and 350: separate cube and vector cores, STARS v2 scheduler with entries of family v200.
 
-The layouts of these entries are known; executing them needs engines and a loader of that family.
+Everything that is executed here is described in `docs/device.md`, "Entries of v200".
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ _SEED_SILENT = f"{PLATFORM_FILE}; the feature text names no number"
 
 ASCEND950PR_9599 = Chip(
     name="ascend950pr_9599",
+    soc_name="Ascend950PR_9599",
     product="950",
     family="v200",
     arch=3510,
@@ -54,7 +55,7 @@ ASCEND950PR_9599 = Chip(
 class _Row(NamedTuple):
     """What differs from the 950PR_9599; vector cores are twice the cube cores."""
 
-    name: str
+    soc_name: str
     cube_cores: int
     ai_cpus: int
     cube_mhz: int
@@ -64,17 +65,18 @@ class _Row(NamedTuple):
 
 
 _OTHERS = (
-    _Row("ascend950dt_9591", 36, 6, 1800, 128, 144, ddr=80),
-    _Row("ascend950pr_9579", 28, 7, 1650, 128, 128),
-    _Row("ascend950pr_950z", 4, 5, 1650, 16, 24),
+    _Row("Ascend950DT_9591", 36, 6, 1800, 128, 144, ddr=80),
+    _Row("Ascend950PR_9579", 28, 7, 1650, 128, 128),
+    _Row("Ascend950PR_950z", 4, 5, 1650, 16, 24),
 )
-_ATLAS_350 = _Row("ascend350_355e", 16, 4, 1650, 64, 64)
+_ATLAS_350 = _Row("Ascend350_355e", 16, 4, 1650, 64, 64)
 
 
 def _chip(row: _Row) -> Chip:
     return replace(
         ASCEND950PR_9599,
-        name=row.name,
+        name=row.soc_name.lower(),
+        soc_name=row.soc_name,
         core_num=row.cube_cores,
         core_num_aic=row.cube_cores,
         core_num_aiv=2 * row.cube_cores,

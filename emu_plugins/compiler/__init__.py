@@ -6,11 +6,13 @@
 | structure, names, operators | `parse`, `names`, `operators` |
 | options | `options` |
 | shapes and element types | `shapes` |
-| marks and gates | `marks`, `gates` |
-| sink condition, compile-time tiling | `sink`, `running_params` |
-| streams and events | `streams` |
-| task list and args formats | `tasks`, `args_format` |
-| blob | `emit` |
+| gates and marks, partition | `gates`, `marks`, `partition` |
+| sink condition, running parameters | `sink`, `running_params` |
+| streams and events | `streams`, `resources`, `stream_ends` |
+| task generation, args formats | `tasks`, `sink_step`, `libraries`, `args_format`, `args_layout` |
+| super kernel | `super_kernel`, `super_kernel_tasks` |
+| FFTS+ | `ffts_plus` |
+| serialisation | `emit` |
 
 `pipeline` runs them. The vendor function that each mirrors stands in the module's first lines; `docs/compiler.md`
 has the table.
@@ -49,6 +51,22 @@ POLICIES = (
     PolicySpec(
         "sink_products", Scope.COMPILE, "all", ("all", "listed"),
         "products that may sink: A2, A3, 310P and 950, or only the listed A2 and A3",
+    ),
+    PolicySpec(
+        "sink_kernel_task", Scope.COMPILE, "seed", ("seed", "public"),
+        "kernel tasks that tiling may sink for: any, or none without a kernel list (KERNEL), as the public code",
+    ),
+    PolicySpec(
+        "end_join", Scope.COMPILE, "needed", ("needed", "always"),
+        "event from each attached stream to the graph's end: only where the end would not wait anyway, or always",
+    ),
+    PolicySpec(
+        "stream_split", Scope.COMPILE, "on", ("on", "off"),
+        "streams with more tasks than a ring holds: go on in another stream, or refuse the graph",
+    ),
+    PolicySpec(
+        "super_kernel_scope_check", Scope.COMPILE, "off", ("off", "bypass", "abort"),
+        "a member of a super kernel scope that cannot be fused: leave it out, pass the scope over, or refuse the graph",
     ),
     PolicySpec(
         "never_timeout_with_sink", Scope.COMPILE, "refuse", ("refuse", "allow"),

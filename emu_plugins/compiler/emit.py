@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from emu_plugins.compiler.marks import Marks
     from emu_plugins.compiler.operators import BoundNode
     from emu_plugins.compiler.program import Program
-    from emu_plugins.compiler.streams import Allocation
+    from emu_plugins.compiler.stream_ends import TaskList
     from emu_plugins.compiler.tasks import NodePlan
-    from formats.blob.model import BlobTask
 
 STAGE = "emit"
 
@@ -55,18 +54,18 @@ def _tensor(name: str, info: TensorInfo, role: TensorRole, data: bytes = b"") ->
 
 def build_op(plan: NodePlan, marks: Marks, index: Mapping[str, int]) -> BlobOp:
     """The operator of `plan`: IR attributes first in IR order, then the GE attributes that are set."""
-    bound, tiling = plan.bound, plan.params.tiling
+    bound, tiling, ffts = plan.bound, plan.params.tiling, plan.params.ffts_plus
     return BlobOp(
         name=bound.node.name,
         type=bound.spec.type,
         inputs=tuple(None if name is None else index[name] for name in bound.node.inputs),
         outputs=tuple(index[name] for name in bound.node.outputs),
         workspaces=plan.params.workspaces,
-        attrs={**bound.attrs, **bound.ge_attrs, **marks.attributes()},
+        attrs={**bound.attrs, **bound.ge_attrs, **marks.attributes(), **(ffts.attributes() if ffts else {})},
         depends=marks.depends,
         sink=plan.way is Tiling.DEVICE,
         host_tiling=plan.way is Tiling.HOST,
-        custom=bound.custom,
+        custom=bound.own_library,
         tiling_key=tiling.tiling_key,
         tiling_block_dim=tiling.block_dim,
         tiling_data=tiling.data,
@@ -81,9 +80,7 @@ def policies_in_force(policies: PolicySet) -> dict[str, str]:
     return {name: policies[name] for name in names}
 
 
-def build_blob(
-    program: Program, plans: Sequence[NodePlan], allocation: Allocation, tasks: tuple[BlobTask, ...]
-) -> Blob:
+def build_blob(program: Program, plans: Sequence[NodePlan], listed: TaskList) -> Blob:
     """The blob of a program whose every node has a plan."""
     graph = program.graph
     tensors, index = build_tensors(graph, program.nodes, program.infos)
@@ -91,9 +88,9 @@ def build_blob(
         chip=program.chip.name,
         name=graph.name,
         unknown_shape=program.unknown_shape,
-        streams=allocation.streams,
-        events=allocation.events,
-        tasks=tasks,
+        streams=listed.streams,
+        events=listed.events,
+        tasks=listed.tasks,
         ops=tuple(build_op(plan, program.marks[plan.bound.node.name], index) for plan in plans),
         tensors=tensors,
         kernels=_kernels(plan.bound.kernel for plan in plans),

@@ -1,12 +1,9 @@
 """Marks: which operators have a value-dependent tiling, and what the gates make of them.
 
 Mirrors the vendor's `DynamicShapePartitioner::IsNeedMarkDynamicTilingDepend` (pre-marking) and
-`JudgeUnknownShapeForTilingDependNode` (`reference/tiling_sink_compiler.md` 4.1, 4.3). Two differences: the
-graph names inputs by IR index, so no instance index has to be mapped; and a device that cannot tell its
-capability does not exist here, since the chip is data.
-
-Also decides whether the graph is host scheduled: one node of unknown shape makes the whole graph unknown
-(`tiling_sink_compiler.md` 4.4, "merged to unknown"); partitioning into clusters comes later.
+`JudgeUnknownShapeForTilingDependNode` (`reference/tiling_sink_compiler.md` 4.1, 4.3). The vendor counts connected
+inputs and maps that number to an IR index; a graph here names inputs by IR index, and
+:func:`emu_plugins.compiler.args_layout.ir_index` is that map for formats that do not.
 """
 
 from __future__ import annotations
@@ -16,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from emu_core.operators import Placement
 from emu_plugins.compiler import gates
-from emu_plugins.compiler.operators import DYNAMIC_TILING_DEPEND, FORCE_UNKNOWN_SHAPE, TILING_SINK
+from emu_plugins.compiler.attributes import DYNAMIC_TILING_DEPEND, FORCE_UNKNOWN_SHAPE, TILING_SINK
+from emu_plugins.compiler.registration import depends_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
 
     from emu_core.chips import Chip
-    from emu_core.operators import OperatorSpec
     from emu_core.policies import PolicySet
+    from emu_plugins.compiler.gates import GateResult
     from emu_plugins.compiler.operators import BoundNode
     from emu_plugins.compiler.options import BuildOptions
     from emu_plugins.compiler.report import Report
@@ -40,12 +38,14 @@ class Marks:
         dynamic_depend: `_dynamic_tiling_depend_op`.
         sink: `_tiling_sink_op`, the gates passed (the operator can still lose it).
         force_unknown: `_force_unknown_shape`, it has to be host scheduled.
+        gates: what became of each gate; empty when none was asked.
     """
 
     depends: tuple[int, ...] = ()
     dynamic_depend: bool = False
     sink: bool = False
     force_unknown: bool = False
+    gates: tuple[GateResult, ...] = ()
 
     def attributes(self) -> dict[str, bool]:
         """The marks that are set, by GE attribute name."""
@@ -55,13 +55,6 @@ class Marks:
             FORCE_UNKNOWN_SHAPE: self.force_unknown,
         }
         return {name: True for name, is_set in named.items() if is_set}
-
-
-def depends_of(spec: OperatorSpec, policies: PolicySet) -> tuple[int, ...]:
-    """IR inputs whose value the tiling of `spec` reads, ascending; none when its policy says `none`."""
-    if spec.depends_policy and policies[spec.depends_policy] == "none":
-        return ()
-    return tuple(sorted(spec.depends))
 
 
 def has_dynamic_depend(
@@ -102,37 +95,27 @@ class Marker:
             remedy = "register it for the host as well; the host runs it once for the workspace size"
             report.problem("graph.host-placement", what, bound.place(), remedy)
             return preset
-        return self._ask_gates(bound, depends, report)
+        return self._ask_gates(bound, preset, report)
 
-    def _ask_gates(self, bound: BoundNode, depends: tuple[int, ...], report: Report) -> Marks:
+    def _ask_gates(self, bound: BoundNode, preset: Marks, report: Report) -> Marks:
         products = gates.SINK_PRODUCTS[self.policies["sink_products"]]
-        answer = gates.ask_gates(
-            gates.GateQuestion(
-                self.options.tiling_schedule_optimize, self.options.offline, self.chip, products, bound.spec.placements
-            )
+        question = gates.GateQuestion(
+            self.options.tiling_schedule_optimize, self.options.offline, self.chip, products, bound.spec.placements
         )
+        try:
+            answer = gates.ask_gates(question)
+        except gates.CapabilityQueryError:
+            what = f"{self.chip.name} does not say whether it supports the model task update (E19999)"
+            remedy = f"let the plugin of the chip state {gates.CAPABILITY}, or compile --offline"
+            report.problem("graph.capability", what, bound.place(), remedy)
+            return preset
         if answer.passed:
             report.decide(bound.node.name, gates.STAGE, f"{answer.reason}: {TILING_SINK}")
-            return Marks(depends, dynamic_depend=True, sink=True)
+            return Marks(preset.depends, dynamic_depend=True, sink=True, gates=answer.results)
         report.decide(bound.node.name, gates.STAGE, f"{answer.gate} failed ({answer.reason}): {FORCE_UNKNOWN_SHAPE}")
         report.warn(f"{bound.place()}: the tiling stays on the host: {answer.reason}; {answer.remedy}")
-        return Marks(depends, dynamic_depend=True, force_unknown=True)
+        return Marks(preset.depends, dynamic_depend=True, force_unknown=True, gates=answer.results)
 
 
 def _names(bound: BoundNode, depends: Iterable[int]) -> str:
     return ", ".join(map(bound.input_words, depends)) or "no declared input (preset by the graph)"
-
-
-def merge_unknown(marks: Mapping[str, Marks], report: Report) -> bool:
-    """Whether the whole graph is host scheduled: one node of unknown shape takes all others along."""
-    forced = [name for name, each in marks.items() if each.force_unknown]
-    if not forced:
-        return False
-    others = [name for name, each in marks.items() if not each.force_unknown]
-    report.decide("", STAGE, f"the whole graph is host scheduled because of {', '.join(forced)}")
-    for name in others:
-        lost = "; it loses its sink" if marks[name].sink else ""
-        report.decide(name, STAGE, f"moved to the host-scheduled graph with {forced[0]}{lost}")
-        if marks[name].sink:
-            report.warn(f"node {name} loses tiling sink: {forced[0]} makes the whole graph host scheduled")
-    return True

@@ -76,7 +76,7 @@ def _check_doubles(named: Iterable[tuple[str, str]], kind: str, report: Report) 
 def order_nodes(graph: Graph, report: Report) -> tuple[int, ...]:
     """Node numbers in execution order: of the nodes that are ready, the one listed first comes first.
 
-    Nodes on a cycle and behind it are left out, after noting one cycle.
+    Nodes on a cycle and behind it are left out, after noting every cycle that is reached by going backwards.
     """
     producers = producer_of(graph)
     waits_for = [
@@ -97,7 +97,7 @@ def order_nodes(graph: Graph, report: Report) -> tuple[int, ...]:
             if not missing[reader]:
                 heapq.heappush(ready, reader)
     if len(order) < len(graph.nodes):
-        _note_cycle(graph, waits_for, set(range(len(graph.nodes))) - set(order), report)
+        _note_cycles(graph, waits_for, set(range(len(graph.nodes))) - set(order), report)
     return tuple(order)
 
 
@@ -106,15 +106,23 @@ def producer_of(graph: Graph) -> Mapping[str, int]:
     return {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
 
 
-def _note_cycle(graph: Graph, waits_for: list[set[int]], stuck: set[int], report: Report) -> None:
-    path: list[int] = []
-    seen: dict[int, int] = {}
-    at = min(stuck)
-    while at not in seen:
-        seen[at] = len(path)
-        path.append(at)
-        at = min(waits_for[at] & stuck)
-    backwards = path[seen[at] + 1 :]
+def _note_cycles(graph: Graph, waits_for: list[set[int]], stuck: set[int], report: Report) -> None:
+    """Note one cycle per way back from the stuck nodes; nodes that only wait behind a cycle are not blamed."""
+    done: set[int] = set()
+    for start in sorted(stuck):
+        path: list[int] = []
+        seen: dict[int, int] = {}
+        at = start
+        while at not in seen and at not in done:
+            seen[at] = len(path)
+            path.append(at)
+            at = min(waits_for[at] & stuck)
+        if at not in done:
+            _note_cycle(graph, at, path[seen[at] + 1 :], report)
+        done.update(path)
+
+
+def _note_cycle(graph: Graph, at: int, backwards: list[int], report: Report) -> None:
     cycle = [graph.nodes[i].name for i in (at, *reversed(backwards))]
     shown = " -> ".join(cycle[:_LONGEST_CYCLE_SHOWN]) + (" -> …" if len(cycle) > _LONGEST_CYCLE_SHOWN else "")
     what = f"nodes wait for each other: {shown} -> {cycle[0]}"

@@ -1,59 +1,49 @@
 """Nodes meet their operators: which one, how many tensors, which attributes, which kernel.
 
 Mirrors the vendor's verification of an `OpDesc` against its IR definition.
-GE attribute names that the passes read (`reference/tiling_sink_compiler.md` 4.5) may be given on any node.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from emu_core.errors import PluginError
+from emu_plugins.compiler.attributes import (
+    COMPILE_INFO,
+    CORE_TYPE,
+    DFX_BUFFER_SIZE,
+    GE_ATTRS,
+    IMPLY_TYPE,
+    KERNEL_LIST,
+    OP_PARA_SIZE,
+    PATH_PREFIX,
+    REMEDIES,
+    STREAM_LABEL,
+    SUPER_KERNEL_SCOPE,
+    contradictions,
+    convert,
+    number,
+    too_large,
+)
 from emu_plugins.compiler.graph import node_place
+from emu_plugins.compiler.registration import check_declaration, package_prefix
 from emu_plugins.compiler.report import kind_of, show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from emu_core.chips import Chip
     from emu_core.kernels import KernelSpec
     from emu_core.operators import AttrSpec, AttrValue, OperatorSpec
     from emu_core.policies import PolicySpec
-    from emu_plugins.compiler.graph import Graph, Node, RawAttr
+    from emu_plugins.compiler.graph import Graph, Node
     from emu_plugins.compiler.report import Report
 
 STAGE = "operators"
 
-DYNAMIC_TILING_DEPEND = "_dynamic_tiling_depend_op"
-TILING_SINK = "_tiling_sink_op"
-FORCE_UNKNOWN_SHAPE = "_force_unknown_shape"
-NEVER_TIMEOUT = "_op_exec_never_timeout"
-COMPILE_INFO = "compile_info_json"
-OP_PARA_SIZE = "op_para_size"
-IMPLY_TYPE = "_fe_imply_type"
-DFX_BUFFER_SIZE = "_op_dfx_buffer_size"
-
-GE_ATTRS: Mapping[str, str] = MappingProxyType(
-    {
-        DYNAMIC_TILING_DEPEND: "bool",
-        TILING_SINK: "bool",
-        FORCE_UNKNOWN_SHAPE: "bool",
-        NEVER_TIMEOUT: "bool",
-        COMPILE_INFO: "str",
-        OP_PARA_SIZE: "int",
-        IMPLY_TYPE: "int",
-        DFX_BUFFER_SIZE: "int",
-    }
-)
-"""GE attributes that a graph may preset, and their kind."""
-
 _DEFAULT_TILING_BYTES = 16_384
-_LARGEST_TILING_BYTES = 16 * 1024 * 1024
 _BUILT_IN_IMPLY_TYPES = frozenset({3, 4, 5, 6, 7, 8, 9})
-_MAX_DEPENDS_INDEX = 63
 
 
 class Registry(Protocol):
@@ -93,7 +83,37 @@ class BoundNode:
     def custom(self) -> bool:
         """Custom operator: by `_fe_imply_type` when preset (`tiling_sink_compiler.md` 6.4), else by its declaration."""
         imply = self.ge_attrs.get(IMPLY_TYPE)
-        return self.spec.custom if imply is None else int(_number(imply)) & 0xFFFFFFFF not in _BUILT_IN_IMPLY_TYPES
+        return self.spec.custom if imply is None else int(number(imply)) & 0xFFFFFFFF not in _BUILT_IN_IMPLY_TYPES
+
+    @property
+    def prefix(self) -> str:
+        """File name part of the operator's package, empty when it has none (`tiling_sink_compiler.md` 6.4)."""
+        return package_prefix(str(self.ge_attrs.get(PATH_PREFIX, self.spec.package)))
+
+    @property
+    def own_library(self) -> bool:
+        """Custom or of a package: its tiling is not in the built-in library, and it gets a log workspace."""
+        return self.custom or bool(self.prefix)
+
+    @property
+    def stream_label(self) -> str:
+        """Operators of one label share a main stream; those without one are on the first."""
+        return str(self.ge_attrs.get(STREAM_LABEL, ""))
+
+    @property
+    def super_kernel_scope(self) -> str:
+        """Operators of one scope may be fused; empty for one that is in none."""
+        return str(self.ge_attrs.get(SUPER_KERNEL_SCOPE, ""))
+
+    @property
+    def has_kernel_list(self) -> bool:
+        """`_kernel_list_first_name` is there, as with every dynamic-shape binary: the kernel is launched by handle."""
+        return bool(self.ge_attrs.get(KERNEL_LIST, self.spec.kernel if self.compile_info else ""))
+
+    @property
+    def on_vector_core(self) -> bool:
+        """The kernel goes to the separate vector cores (`_cube_vector_core_type`)."""
+        return self.ge_attrs.get(CORE_TYPE) == "VectorCore"
 
     @property
     def compile_info(self) -> str:
@@ -104,13 +124,13 @@ class BoundNode:
     def tiling_capacity(self) -> int:
         """Bytes of tiling data the operator may write; absent or negative `op_para_size` means 16384."""
         given = self.ge_attrs.get(OP_PARA_SIZE, self.spec.tiling_capacity)
-        size = -1 if given is None else int(_number(given))
+        size = -1 if given is None else int(number(given))
         return size if size >= 0 else _DEFAULT_TILING_BYTES
 
     @property
     def dfx_buffer_bytes(self) -> int:
         """`_op_dfx_buffer_size`: bytes by which workspace 0 grows."""
-        return max(int(_number(self.ge_attrs.get(DFX_BUFFER_SIZE, 0))), 0)
+        return max(int(number(self.ge_attrs.get(DFX_BUFFER_SIZE, 0))), 0)
 
     def flag(self, name: str) -> bool:
         """GE attribute `name` is preset to true."""
@@ -126,10 +146,6 @@ class BoundNode:
         if tensor is None:
             return f"{name} (absent)"
         return name if tensor == name else f"{name} (tensor {tensor})"
-
-
-def _number(value: AttrValue) -> float | int:
-    return value if isinstance(value, (int, float)) else 0
 
 
 def bind_node(graph: Graph, index: int, host: Registry, chip: Chip, report: Report) -> BoundNode | None:
@@ -149,7 +165,7 @@ def bind_node(graph: Graph, index: int, host: Registry, chip: Chip, report: Repo
         return None
     if not node.sound:
         return None
-    _check_declaration(spec)
+    check_declaration(spec)
     before = len(report.problems)
     kernel = _kernel(spec, host, chip, node_place(index, node), report)
     _check_arity(spec, index, node, report)
@@ -157,18 +173,6 @@ def bind_node(graph: Graph, index: int, host: Registry, chip: Chip, report: Repo
     if kernel is None or len(report.problems) > before:
         return None
     return BoundNode(index, node, spec, kernel, attrs, ge_attrs)
-
-
-def _check_declaration(spec: OperatorSpec) -> None:
-    if any(not 0 <= k <= min(_MAX_DEPENDS_INDEX, len(spec.inputs) - 1) for k in spec.depends):
-        raise PluginError(
-            f"`depends` {spec.depends} names no IR input", id="plugin.depends", where=f"operator {spec.type}"
-        )
-    for each in spec.attrs:
-        if each.kind not in _CONVERT:
-            what = f"attribute {each.name} has kind {each.kind!r}"
-            remedy = f"kinds are {', '.join(_CONVERT)}"
-            raise PluginError(what, id="plugin.attr-kind", where=f"operator {spec.type}", remedy=remedy)
 
 
 def _kernel(spec: OperatorSpec, host: Registry, chip: Chip, place: str, report: Report) -> KernelSpec | None:
@@ -216,12 +220,14 @@ def _bind_attrs(
         if kind is None:
             remedy = report.suggest(name, (*declared, *GE_ATTRS), f"{spec.type} has: {', '.join(declared) or 'none'}")
             report.problem("graph.attr", f"{spec.type} has no attribute {show(name)}", place, remedy)
-        elif (good := _convert(kind, value)) is None or _too_large(name, good):
+        elif (good := convert(kind, value)) is None or too_large(name, good):
             shown = show(value) if not isinstance(value, tuple) else kind_of(value)
-            report.problem("graph.attr", f"{shown} is not usable here", place, _ATTR_REMEDY[kind])
+            report.problem("graph.attr", f"{shown} is not usable here", place, REMEDIES[kind])
         else:
             (bound if name in declared else preset)[name] = good
     _note_required(declared, bound, node, node_place(index, node, "attrs"), report)
+    for name, what, remedy in contradictions(preset):
+        report.problem("graph.contradiction", f"{name} {what}", node_place(index, node, f"attrs.{name}"), remedy)
     return {name: value for name, value in bound.items() if value is not None}, preset
 
 
@@ -231,63 +237,3 @@ def _note_required(
     for name, each in declared.items():
         if bound[name] is None and name not in node.attrs:
             report.problem("graph.attr", f"attribute {name} is required", place, f"give a {each.kind}")
-
-
-def _too_large(name: str, value: AttrValue) -> bool:
-    return name in (OP_PARA_SIZE, DFX_BUFFER_SIZE) and _number(value) > _LARGEST_TILING_BYTES
-
-
-def _as_int(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63 else None
-
-
-def _as_float(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    if isinstance(value, int) and value.bit_length() > 1000:
-        return None
-    return float(value) if math.isfinite(value) else None
-
-
-def _as_str(value: object) -> str | None:
-    if not isinstance(value, str) or "\0" in value:
-        return None
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return None
-    return value
-
-
-def _as_ints(value: object) -> tuple[int, ...] | None:
-    found = tuple(_as_int(item) for item in value) if isinstance(value, tuple) else (None,)
-    good = tuple(item for item in found if item is not None)
-    return good if len(good) == len(found) else None
-
-
-def _as_floats(value: object) -> tuple[float, ...] | None:
-    found = tuple(_as_float(item) for item in value) if isinstance(value, tuple) else (None,)
-    good = tuple(item for item in found if item is not None)
-    return good if len(good) == len(found) else None
-
-
-_CONVERT: Mapping[str, Callable[[object], AttrValue | None]] = {
-    "bool": lambda value: value if isinstance(value, bool) else None,
-    "int": _as_int,
-    "float": _as_float,
-    "str": _as_str,
-    "list_int": _as_ints,
-    "list_float": _as_floats,
-}
-_ATTR_REMEDY: Mapping[str, str] = {
-    "bool": "give true or false",
-    "int": "give an integer of 64 bits; op_para_size and _op_dfx_buffer_size at most 16 MiB",
-    "float": "give a finite number",
-    "str": "give text without NUL",
-    "list_int": "give a list of integers of 64 bits",
-    "list_float": "give a list of finite numbers",
-}
-
-
-def _convert(kind: str, value: RawAttr) -> AttrValue | None:
-    return _CONVERT[kind](value)

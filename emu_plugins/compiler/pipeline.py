@@ -1,43 +1,49 @@
 """The passes in order: one function from a JSON graph to a blob.
 
 Mirrors the vendor's `GraphManager::PreRun` with `DynamicShapePartitioner::Partition` and
-`GraphBuilder::BuildForKnownShapeGraph`. Three phases, each reporting all of its problems together: the graph
-itself (structure, names, operators, shapes), what is decided per node (marks, gates, sink, tiling), and
-what the whole needs of the chip.
+`GraphBuilder::BuildForKnownShapeGraph`. Problems are collected: a graph that could be read is checked to the end of
+the running parameters as far as its nodes are sound, and then refused with everything that was found.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emu_core.errors import LimitError
 from emu_core.graph import Compiled
+from emu_core.limits import require, uses, wait_entries
 from emu_core.policies import PolicySet
 from emu_plugins.compiler.constants import load_npz
 from emu_plugins.compiler.emit import build_blob, number_kernels
-from emu_plugins.compiler.marks import Marker, merge_unknown
+from emu_plugins.compiler.marks import Marker
 from emu_plugins.compiler.names import check_names, check_uses, order_nodes
 from emu_plugins.compiler.operators import bind_node
 from emu_plugins.compiler.options import resolve_options
 from emu_plugins.compiler.parse import parse_graph
+from emu_plugins.compiler.partition import partition
 from emu_plugins.compiler.program import Program
 from emu_plugins.compiler.report import Report
 from emu_plugins.compiler.running_params import ParamsCalculator
 from emu_plugins.compiler.shapes import Shapes
 from emu_plugins.compiler.sink import Tiling, choose_tiling
-from emu_plugins.compiler.streams import allocate, check_limits
+from emu_plugins.compiler.snapshots import Snapshots
+from emu_plugins.compiler.stream_ends import SPLIT_MARGIN, TaskList, join_ends, split_streams
+from emu_plugins.compiler.streams import allocate
+from emu_plugins.compiler.super_kernel import fuse
 from emu_plugins.compiler.tasks import NodePlan, TaskWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from emu_core.chips import Chip
     from emu_core.graph import CompileOptions
     from emu_core.operators import TensorInfo
     from emu_plugins.compiler.graph import Graph
     from emu_plugins.compiler.operators import BoundNode, Registry
-    from emu_plugins.compiler.running_params import HostTiler
-    from emu_plugins.compiler.streams import Allocation
+    from emu_plugins.compiler.options import BuildOptions
+    from emu_plugins.compiler.running_params import HostTiler, RunningParams
     from formats.blob.model import Blob
 
 
@@ -54,27 +60,23 @@ def compile_graph(
         tile: runs a tiling function on the host; by default that of the tiling plugin.
 
     Raises:
-        GraphError: the graph cannot be compiled, with every problem of the phase that failed.
+        GraphError: the graph cannot be compiled, with every problem that was found.
         OptionError: an option (E10001, E10006) or policy value is not allowed.
         LimitError: the program needs more than the chip has.
         PluginError: the declaration of an operator is broken.
     """
-    report = Report(options.source)
+    report, seen = Report(options.source), Snapshots(options.details)
     policies = PolicySet(host.policy_specs, options.policies)
     base = Path(options.source).parent if options.source else None
     graph = parse_graph(raw, report, partial(load_npz, base))
+    readable = not report.problems
+    if readable:
+        seen.graph_read(graph)
     build = resolve_options(options, graph.options, report)
-    nodes, infos = _understand(graph, chip, host, report)
-    constants = {each.name: each.data for each in graph.constants}
-    marker = Marker(build, chip, policies, constants)
-    marks = {bound.node.name: marker.mark(bound, report) for bound in nodes}
-    program = Program(graph, chip, policies, nodes, infos, marks, merge_unknown(marks, report))
-    plans, allocation = _plan(program, ParamsCalculator(tile or _host_tiler(), chip, infos, constants), report)
-    tasks = TaskWriter(chip, policies).graph_tasks(plans)
-    check_limits(allocation, tasks, chip)
-    blob = build_blob(program, plans, allocation, tasks)
-    _check_memory(blob, chip)
-    return Compiled(blob, tuple(report.warnings), tuple(report.decisions))
+    seen.options_resolved(build)
+    if readable:
+        check_uses(graph, report)
+    return _Compilation(graph, build, chip, policies, report, seen).compile(host, tile, readable=readable)
 
 
 def _host_tiler() -> HostTiler:
@@ -83,51 +85,124 @@ def _host_tiler() -> HostTiler:
     return tile_on_host
 
 
-def _understand(
-    graph: Graph, chip: Chip, host: Registry, report: Report
-) -> tuple[tuple[BoundNode, ...], dict[str, TensorInfo]]:
-    """Nodes with their operators in execution order, and the info of every tensor."""
-    readable = not report.problems
-    check_names(graph, report)
-    if readable:
-        check_uses(graph, report)
-    bound = [bind_node(graph, i, host, chip, report) for i in range(len(graph.nodes))]
-    shapes = Shapes(graph, chip, report)
-    ordered = [bound[i] for i in order_nodes(graph, report)]
-    for each in ordered:
-        if each is not None:
-            shapes.infer(each)
-    report.stop_if_bad()
-    nodes = tuple(each for each in ordered if each is not None)
-    return nodes, {name: info for name, info in shapes.known.items() if info is not None}
+@dataclass(frozen=True)
+class _Compilation:
+    """What every pass of one compilation has at hand."""
 
+    graph: Graph
+    build: BuildOptions
+    chip: Chip
+    policies: PolicySet
+    report: Report
+    seen: Snapshots
 
-def _plan(program: Program, calculator: ParamsCalculator, report: Report) -> tuple[tuple[NodePlan, ...], Allocation]:
-    """How each node is tiled, and its stream and event; problems of all nodes together."""
-    chosen = []
-    for bound in program.nodes:
-        marks = program.marks[bound.node.name]
-        way = choose_tiling(bound, marks, program.policies, report, unknown_graph=program.unknown_shape)
-        chosen.append((bound, way, calculator.calculate(bound, marks, way, report)))
-    report.stop_if_bad()
-    sinking = {b.node.name: program.marks[b.node.name] for b, way, _ in chosen if way is Tiling.DEVICE}
-    producers = {name: bound for bound in program.nodes for name in bound.node.outputs}
-    allocation = allocate(program.nodes, sinking, producers, report)
-    kernels = number_kernels(program.nodes)
-    plans = tuple(
-        NodePlan(bound, way, params, allocation.of_node[bound.node.name], op, kernels[bound.kernel.name])
-        for op, (bound, way, params) in enumerate(chosen)
-        if params is not None
-    )
-    return plans, allocation
-
-
-def _check_memory(blob: Blob, chip: Chip) -> None:
-    needed = sum(tensor.size for tensor in blob.tensors) + sum(sum(op.workspaces) for op in blob.ops)
-    if needed > chip.memory_bytes:
-        raise LimitError(
-            f"tensors and workspaces need {needed} bytes, {chip.name} has {chip.memory_bytes}",
-            id="limit.memory",
-            where="graph",
-            remedy="make the tensors smaller or split the graph",
+    def compile(self, host: Registry, tile: HostTiler | None, *, readable: bool) -> Compiled:
+        """All passes; `readable`: every name and shape of the graph could be read."""
+        nodes, infos = self._understand(host)
+        if not readable:
+            self.report.stop_if_bad()
+        program = self._marked(nodes, infos)
+        plans, listed = self._planned(program, tile or _host_tiler())
+        blob = self._finished(program, plans, listed)
+        return Compiled(
+            blob,
+            tuple(self.report.warnings),
+            tuple(self.report.decisions),
+            self.seen.explanation(),
+            tuple(self.seen.taken),
         )
+
+    def _understand(self, host: Registry) -> tuple[tuple[BoundNode, ...], dict[str, TensorInfo]]:
+        """Sound nodes with their operators in execution order, and the info of every tensor that has one."""
+        graph, report = self.graph, self.report
+        check_names(graph, report)
+        bound = [bind_node(graph, i, host, self.chip, report) for i in range(len(graph.nodes))]
+        shapes = Shapes(graph, self.chip, report)
+        ordered = [bound[i] for i in order_nodes(graph, report)]
+        for each in ordered:
+            if each is not None:
+                shapes.infer(each)
+        infos = {name: info for name, info in shapes.known.items() if info is not None}
+        return tuple(each for each in ordered if each is not None and _sound(each, infos)), infos
+
+    def _marked(self, nodes: tuple[BoundNode, ...], infos: Mapping[str, TensorInfo]) -> Program:
+        """Marks, gates and partition."""
+        if not self.report.problems:
+            self.seen.shapes_inferred(nodes, infos)
+        constants = {each.name: each.data for each in self.graph.constants}
+        marker = Marker(self.build, self.chip, self.policies, constants)
+        marks = {bound.node.name: marker.mark(bound, self.report) for bound in nodes}
+        parts = partition(nodes, marks, constants, self.report)
+        if not self.report.problems:
+            self.seen.marked(marks)
+            self.seen.partitioned(parts)
+        return Program(self.graph, self.chip, self.policies, nodes, infos, marks, parts)
+
+    def _planned(self, program: Program, tile: HostTiler) -> tuple[tuple[NodePlan, ...], TaskList]:
+        """How each node is tiled, its stream and event, and the tasks."""
+        report, seen = self.report, self.seen
+        ways = self._ways(program)
+        params = self._params(program, tile)
+        fused = fuse(program, report)
+        report.stop_if_bad()
+        seen.tilings_chosen(zip(program.nodes, ways.values(), strict=True), program)
+        seen.params_calculated(params, program)
+        seen.fused(fused)
+        sinking = {b.node.name: program.marks[b.node.name] for b in program.nodes if program.sinks(b)}
+        producers = {name: bound for bound in program.nodes for name in bound.node.outputs}
+        allocation = allocate(program.nodes, sinking, producers, report)
+        seen.streams_allocated(allocation.of_node, program)
+        kernels = number_kernels(program.nodes)
+        plans = tuple(
+            NodePlan(bound, ways[name], params[name], allocation.of_node[name], op, kernels[bound.kernel.name])
+            for op, bound in enumerate(program.nodes)
+            for name in (bound.node.name,)
+        )
+        tasks = TaskWriter(program, report, fused).graph_tasks(plans)
+        report.stop_if_bad()
+        return plans, TaskList(tasks, allocation.streams, allocation.events)
+
+    def _ways(self, program: Program) -> dict[str, Tiling]:
+        """Where and when each node is tiled, by name."""
+        return {
+            bound.node.name: choose_tiling(
+                bound,
+                program.marks[bound.node.name],
+                program.policies,
+                self.report,
+                unknown_graph=program.unknown_shape,
+            )
+            for bound in program.nodes
+        }
+
+    def _params(self, program: Program, tile: HostTiler) -> dict[str, RunningParams]:
+        """Running parameters by node name; those that cannot be used are missing, and noted."""
+        constants = {each.name: each.data for each in self.graph.constants}
+        calculator = ParamsCalculator(tile, self.chip, program.infos, constants)
+        found = {
+            bound.node.name: calculator.calculate(
+                bound, program.marks[bound.node.name], self.report, unknown_graph=program.unknown_shape
+            )
+            for bound in program.nodes
+        }
+        return {name: params for name, params in found.items() if params is not None}
+
+    def _finished(self, program: Program, plans: tuple[NodePlan, ...], listed: TaskList) -> Blob:
+        """The blob, its streams joined and split, when the chip has room for it."""
+        self.seen.tasks_written(plans, listed, program, "tasks")
+        if not program.unknown_shape:
+            listed = join_ends(listed, always=self.policies["end_join"] == "always")
+            self.seen.tasks_written(plans, listed, program, "join")
+            if self.policies["stream_split"] == "on":
+                listed = split_streams(listed, self.chip.usable_tasks - SPLIT_MARGIN)
+                self.seen.tasks_written(plans, listed, program, "split")
+        blob = build_blob(program, plans, listed)
+        used = uses(blob, self.chip, per_wait=wait_entries(self.policies))
+        require(used, self.chip, where=f"graph {program.graph.name}")
+        return blob
+
+
+def _sound(bound: BoundNode, infos: Mapping[str, TensorInfo]) -> bool:
+    """Whether element type and shape of every tensor of the node are known."""
+    named = (name for name in (*bound.node.inputs, *bound.node.outputs) if name is not None)
+    return all(name in infos for name in named)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from emu_plugins.compiler.sink import check_tiling_sink
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from emu_plugins.compiler.graph import Graph
     from emu_plugins.compiler.marks import Marks
     from emu_plugins.compiler.operators import BoundNode
+    from emu_plugins.compiler.partition import Partition
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Program:
         nodes: in execution order.
         infos: element type and static shape of every tensor, by name.
         marks: by node name.
-        unknown_shape: the whole graph is host scheduled.
+        partition: which nodes are of unknown shape, and whether the whole graph is.
     """
 
     graph: Graph
@@ -37,4 +40,13 @@ class Program:
     nodes: tuple[BoundNode, ...]
     infos: Mapping[str, TensorInfo]
     marks: Mapping[str, Marks]
-    unknown_shape: bool
+    partition: Partition
+
+    @property
+    def unknown_shape(self) -> bool:
+        """The whole graph is host scheduled."""
+        return self.partition.unknown_graph
+
+    def sinks(self, bound: BoundNode) -> bool:
+        """FE's own condition, asked afresh by every pass that needs it."""
+        return check_tiling_sink(bound, self.marks[bound.node.name], unknown_graph=self.unknown_shape)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from emu_core.tiling import TilingError
+from emu_plugins.compiler.ffts_plus import ffts_plus_info
 from emu_plugins.compiler.report import show
-from emu_plugins.compiler.sink import Tiling
+from emu_plugins.compiler.sink import check_tiling_sink
 from emu_plugins.compiler.value_watch import ValueWatch
 from emu_plugins.tiling.request import TilingRequest
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from emu_core.chips import Chip
     from emu_core.operators import OperatorSpec, TensorInfo
+    from emu_plugins.compiler.ffts_plus import FftsPlusInfo
     from emu_plugins.compiler.marks import Marks
     from emu_plugins.compiler.operators import BoundNode
     from emu_plugins.compiler.report import Report
@@ -44,11 +46,13 @@ class RunningParams:
     Attributes:
         tiling: what the tiling function set.
         workspaces: sizes in bytes, the log workspace last when `log_workspace`.
+        ffts_plus: resources of an FFTS+ operator, or None.
     """
 
     tiling: TilingResult
     workspaces: tuple[int, ...]
     log_workspace: bool = False
+    ffts_plus: FftsPlusInfo | None = None
 
     @property
     def kernel_workspaces(self) -> int:
@@ -65,7 +69,7 @@ class ParamsCalculator:
     tensors: Mapping[str, TensorInfo]
     constants: Mapping[str, bytes]
 
-    def calculate(self, bound: BoundNode, marks: Marks, way: Tiling, report: Report) -> RunningParams | None:
+    def calculate(self, bound: BoundNode, marks: Marks, report: Report, *, unknown_graph: bool) -> RunningParams | None:
         """Tile `bound` once, or None after noting why its parameters cannot be used."""
         watch = ValueWatch(bound.spec.tiling)
         try:
@@ -75,7 +79,8 @@ class ParamsCalculator:
             what = f"tiling failed: {error.what}" + (f" ({detail})" if detail else "")
             report.problem("graph.tiling", what, bound.place(), _value_remedy(bound, watch))
             return None
-        return self._checked(bound, way, found, report)
+        sinks = check_tiling_sink(bound, marks, unknown_graph=unknown_graph)
+        return self._checked(bound, found, report, sinks=sinks)
 
     def request(self, bound: BoundNode, marks: Marks) -> TilingRequest:
         """The tiling question about `bound`."""
@@ -91,23 +96,24 @@ class ParamsCalculator:
             capacity=bound.tiling_capacity,
         )
 
-    def _checked(self, bound: BoundNode, way: Tiling, found: TilingResult, report: Report) -> RunningParams | None:
+    def _checked(self, bound: BoundNode, found: TilingResult, report: Report, *, sinks: bool) -> RunningParams | None:
         before = len(report.problems)
-        self._check_workspaces(bound, way, found, report)
+        self._check_workspaces(bound, found, report, sinks=sinks)
         _check_key(bound, found, report)
         if len(report.problems) > before:
             return None
         sizes = list(found.workspaces)
         if sizes:
             sizes[0] += bound.dfx_buffer_bytes
-        log = way is Tiling.DEVICE and bound.custom
-        params = RunningParams(found, (*sizes, *([LOG_WORKSPACE_BYTES] * log)), log_workspace=log)
+        log = sinks and bound.own_library
+        info = ffts_plus_info(bound, self.chip, sinks=sinks, key=found.tiling_key)
+        params = RunningParams(found, (*sizes, *([LOG_WORKSPACE_BYTES] * log)), log, info)
         text = f"key {found.tiling_key}, block dim {found.block_dim}, workspaces {list(params.workspaces)} bytes"
         report.decide(bound.node.name, STAGE, text)
         return params
 
-    def _check_workspaces(self, bound: BoundNode, way: Tiling, found: TilingResult, report: Report) -> None:
-        if way is Tiling.DEVICE and not found.workspaces:
+    def _check_workspaces(self, bound: BoundNode, found: TilingResult, report: Report, *, sinks: bool) -> None:
+        if sinks and not found.workspaces:
             what = "the operator has no workspace, but tiling data is passed right behind the last one"
             report.problem("graph.sink-workspace", what, bound.place(), "let the tiling function ask for one")
         if len(found.workspaces) > MAX_WORKSPACES:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from emu_plugins.compiler.report import Report
 
 STAGE = "shapes"
+_OVERFLOW = 1 << 63
+"""Sizes in bytes are signed 64-bit numbers."""
 
 
 def tensor_bytes(info: TensorInfo) -> int:
@@ -108,7 +110,10 @@ class Shapes:
             self._report.problem(
                 "graph.shape", f"{len(info.shape)} dimensions", place, f"at most {MAX_RANK} are possible"
             )
-        elif (size := tensor_bytes(info)) > self._chip.memory_bytes:
+        elif (size := tensor_bytes(info)) >= _OVERFLOW:
+            what = f"the size of shape {list(info.shape)} overflows 64 bits"
+            self._report.problem("graph.size", what, place, "make it smaller")
+        elif size > self._chip.memory_bytes:
             what = f"the tensor has {show(size)} bytes, {self._chip.name} has {self._chip.memory_bytes} of memory"
             self._report.problem("graph.size", what, place, "make it smaller")
         else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from emu_plugins.compiler.operators import NEVER_TIMEOUT, TILING_SINK
+from emu_plugins.compiler.attributes import NEVER_TIMEOUT, TILING_SINK
 
 if TYPE_CHECKING:
     from emu_core.policies import PolicySet

@@ -1,13 +1,18 @@
 """Streams and events: which stream each task goes to, and what orders the streams.
 
-Mirrors the vendor's `AssignAttachedStreamPass`, the sync-resource part of `StreamAllocator`, and
-`SetTilingSinkCalcResources` (`reference/tiling_sink_compiler.md` 6.2, 9). One main stream here; splitting and
-the join of attached streams at the graph's end come later.
+Mirrors the vendor's `LogicalStreamAllocator` (main streams), `AssignAttachedStreamPass` (through
+:mod:`emu_plugins.compiler.resources`) and the events of `StreamAllocator` (`reference/tiling_sink_compiler.md` 9).
+Splitting and the join at the graph's end work on the finished list: :mod:`emu_plugins.compiler.stream_ends`.
+
+Main streams: operators without `_stream_label` are on stream 0, each label has a stream of its own, in order of first
+use. Attached streams come behind all main ones. Events: first those between main streams, then those of value
+dependencies, then one per sinking operator.
 
 | producer of a depended input | event |
 |---|---|
 | graph input, constant | none |
 | operator without an attached stream | record on its main stream, wait on the consumer's attached stream |
+| operator with another attached stream | record on that one, wait on the consumer's; the user is warned |
 | operator with the same attached stream | none; the user is warned, since its kernel runs elsewhere |
 """
 
@@ -16,21 +21,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from emu_core.errors import LimitError
-from formats.blob.model import BlobEvent, BlobStream, BlobTask, TaskType
+from emu_plugins.compiler.attributes import DISABLE_ATTACHED
+from emu_plugins.compiler.resources import INVALID, RESOURCE_NAME, Asking, assign_attached, sink_resources
+from formats.blob.model import BlobEvent, BlobStream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from emu_core.chips import Chip
     from emu_plugins.compiler.marks import Marks
     from emu_plugins.compiler.operators import BoundNode
     from emu_plugins.compiler.report import Report
+    from emu_plugins.compiler.resources import Assigned
 
 STAGE = "streams"
 MAIN_STREAM = 0
-RESOURCE_NAME = "tiling"
-"""Name of the attached stream and of the event that a sinking operator asks for."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,12 @@ class Resources:
 
     Attributes:
         main: stream of its kernel.
-        attached: stream of its tiling, or None when it does not sink.
+        attached: stream of its tiling, or None when it does not sink or was given none.
         event: event of its tiling, or None.
         waits: events that its tiling waits for on the attached stream (from producers of depended inputs).
-        records: events that it records on the main stream after its kernel (for the tiling of consumers).
+        records: events that it records on the main stream after its kernel.
+        main_waits: events that its kernel waits for on the main stream (from producers on other main streams).
+        attached_records: events that it records on the attached stream after its update.
     """
 
     main: int = MAIN_STREAM
@@ -50,6 +56,8 @@ class Resources:
     event: int | None = None
     waits: tuple[int, ...] = ()
     records: tuple[int, ...] = ()
+    main_waits: tuple[int, ...] = ()
+    attached_records: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,9 +69,25 @@ class Allocation:
     of_node: Mapping[str, Resources]
 
 
-def attached_stream_key(main: int) -> str:
-    """Key under which sinking operators share an attached stream: name, then the main stream they serve."""
-    return f"{RESOURCE_NAME}_stream_{main}"
+@dataclass(frozen=True)
+class _Edge:
+    """An event from `source` to `target`; the flags say which of the two streams of each it is on."""
+
+    source: str
+    target: str
+    from_attached: bool
+    to_attached: bool
+
+    def event_name(self) -> str:
+        return f"{self.source}_to_{RESOURCE_NAME if self.to_attached else 'main'}_{self.target}"
+
+
+def main_streams(nodes: Sequence[BoundNode]) -> dict[str, int]:
+    """Main stream of each node by name; stream 0 is there even when every node has a label."""
+    labels = dict.fromkeys(bound.stream_label for bound in nodes)
+    labels.pop("", None)
+    number = {label: at for at, label in enumerate(("", *labels))}
+    return {bound.node.name: number[bound.stream_label] for bound in nodes}
 
 
 def allocate(
@@ -77,80 +101,99 @@ def allocate(
         producers: producing node by tensor name.
         report: gets a decision per sinking node, and a warning per order that nothing enforces.
     """
-    attached = 1 if sinking else None
-    edges = [
-        edge for bound in nodes if bound.node.name in sinking for edge in _edges(bound, sinking, producers, report)
+    mains = main_streams(nodes)
+    asking = [
+        Asking(name, mains[name], sink_resources(sinking[name].depends).streams, DISABLE_ATTACHED in bound.ge_attrs)
+        for bound in nodes
+        if (name := bound.node.name) in sinking
     ]
-    waits, records = _by_name(edges, 1), _by_name(edges, 0)
-    events = [BlobEvent(i, f"{source}_to_{RESOURCE_NAME}_{target}") for i, (source, target) in enumerate(edges)]
-    of_node: dict[str, Resources] = {}
-    for bound in nodes:
-        name = bound.node.name
-        found = Resources(records=tuple(records.get(name, ())))
-        if name in sinking:
-            found = replace(found, attached=attached, event=len(events), waits=tuple(waits.get(name, ())))
+    assigned = assign_attached(asking, max(mains.values(), default=MAIN_STREAM) + 1)
+    attached = {name: ids[0] for name, ids in assigned.of_node.items() if ids[0] != INVALID}
+    edges = [*_main_edges(nodes, mains, producers), *_value_edges(nodes, sinking, producers, attached, report)]
+    events = [BlobEvent(i, edge.event_name()) for i, edge in enumerate(edges)]
+    of_node = {
+        name: replace(found, attached=attached.get(name)) for name, found in _with_edges(nodes, mains, edges).items()
+    }
+    for name in sinking:
+        if name in attached:
+            of_node[name] = replace(of_node[name], event=len(events))
             events.append(BlobEvent(len(events), f"{RESOURCE_NAME}_{name}"))
-            report.decide(
-                name, STAGE, f"attached stream {attached}, event {found.event}, waits for events {list(found.waits)}"
-            )
-        of_node[name] = found
-    return Allocation(_streams(attached), tuple(events), of_node)
+        _say(name, of_node[name], report)
+    return Allocation(_streams(assigned), tuple(events), of_node)
 
 
-def _streams(attached: int | None) -> tuple[BlobStream, ...]:
-    main = BlobStream(MAIN_STREAM, f"main_{MAIN_STREAM}")
-    if attached is None:
-        return (main,)
-    return (main, BlobStream(attached, attached_stream_key(MAIN_STREAM), serves=MAIN_STREAM))
+def _say(name: str, found: Resources, report: Report) -> None:
+    text = f"attached stream {found.attached}, event {found.event}, waits for events {list(found.waits)}"
+    report.decide(name, STAGE, text if found.attached is not None else f"no attached stream: {DISABLE_ATTACHED} is set")
 
 
-def _by_name(edges: Sequence[tuple[str, str]], side: int) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+def _streams(assigned: Assigned) -> tuple[BlobStream, ...]:
+    mains = (BlobStream(i, f"main_{i}") for i in range(assigned.first))
+    attached = (BlobStream(i, key, serves=main) for i, (key, main) in enumerate(assigned.keys, assigned.first))
+    return (*mains, *attached)
+
+
+def _with_edges(nodes: Sequence[BoundNode], mains: Mapping[str, int], edges: Sequence[_Edge]) -> dict[str, Resources]:
+    """Resources of every node with the events of its edges."""
+    ends: dict[tuple[str, str], list[int]] = {}
     for event, edge in enumerate(edges):
-        found.setdefault(edge[side], []).append(event)
-    return found
+        ends.setdefault((edge.source, "attached_records" if edge.from_attached else "records"), []).append(event)
+        ends.setdefault((edge.target, "waits" if edge.to_attached else "main_waits"), []).append(event)
+    return {
+        name: Resources(
+            mains[name],
+            waits=tuple(ends.get((name, "waits"), ())),
+            records=tuple(ends.get((name, "records"), ())),
+            main_waits=tuple(ends.get((name, "main_waits"), ())),
+            attached_records=tuple(ends.get((name, "attached_records"), ())),
+        )
+        for bound in nodes
+        for name in (bound.node.name,)
+    }
 
 
-def _edges(
-    bound: BoundNode, sinking: Mapping[str, Marks], producers: Mapping[str, BoundNode], report: Report
-) -> Iterable[tuple[str, str]]:
-    """Pairs (producer, consumer) that need an event, one per producer."""
-    target = bound.node.name
-    inputs = (bound.node.inputs[k] for k in sinking[target].depends)
-    sources = dict.fromkeys(producers[name].node.name for name in inputs if name is not None and name in producers)
-    for source in sources:
-        if source in sinking:
-            report.warn(
-                f"node {target}: its tiling reads what {source} computes, and both sink on one attached stream; "
-                f"no event orders this tiling behind the kernel of {source}"
-            )
-        else:
-            yield source, target
+def _main_edges(
+    nodes: Sequence[BoundNode], mains: Mapping[str, int], producers: Mapping[str, BoundNode]
+) -> Iterator[_Edge]:
+    """An edge per producer whose kernel is on another main stream."""
+    if not any(mains.values()):
+        return
+    for bound in nodes:
+        target = bound.node.name
+        for source in _sources(bound.node.inputs, producers):
+            if mains[source] != mains[target]:
+                yield _Edge(source, target, from_attached=False, to_attached=False)
 
 
-def check_limits(allocation: Allocation, tasks: Sequence[BlobTask], chip: Chip) -> None:
-    """Compare what the program needs with what the chip has; an event wait is two entries (wait and reset).
+def _value_edges(
+    nodes: Sequence[BoundNode],
+    sinking: Mapping[str, Marks],
+    producers: Mapping[str, BoundNode],
+    attached: Mapping[str, int],
+    report: Report,
+) -> Iterator[_Edge]:
+    """Edges of value dependencies, one per producer (`tiling_sink_compiler.md` 9.3)."""
+    for bound in nodes:
+        target = bound.node.name
+        if target not in attached:
+            continue
+        inputs = (bound.node.inputs[k] for k in sinking[target].depends)
+        for source in _sources(inputs, producers):
+            if source in attached:
+                shared = attached[source] == attached[target]
+                _warn_of_race(source, target, report, shared=shared)
+                if shared:
+                    continue
+            yield _Edge(source, target, from_attached=source in attached, to_attached=True)
 
-    Raises:
-        LimitError: too many streams, events, tasks on a stream, or tasks in all; the id names the limit.
-    """
-    entries = dict.fromkeys((stream.id for stream in allocation.streams), 0)
-    for task in tasks:
-        entries[task.stream_id] += 2 if task.type == TaskType.EVENT_WAIT else 1
-    needs = [
-        ("streams", "streams", len(allocation.streams), chip.max_streams),
-        ("events", "events", len(allocation.events), chip.max_events),
-        *(
-            ("tasks", f"entries on stream {stream.id} ({stream.name})", entries[stream.id], chip.usable_tasks)
-            for stream in allocation.streams
-        ),
-        ("persistent-tasks", "entries on all streams", sum(entries.values()), chip.persistent_tasks),
-    ]
-    for limit, what, needed, available in needs:
-        if needed > available:
-            raise LimitError(
-                f"the graph needs {needed} {what}, {chip.name} has {available}",
-                id=f"limit.{limit}",
-                where="graph",
-                remedy="split the graph",
-            )
+
+def _sources(inputs: Iterable[str | None], producers: Mapping[str, BoundNode]) -> Iterable[str]:
+    return dict.fromkeys(producers[name].node.name for name in inputs if name is not None and name in producers)
+
+
+def _warn_of_race(source: str, target: str, report: Report, *, shared: bool) -> None:
+    where = "on one attached stream" if shared else "on two attached streams"
+    report.warn(
+        f"node {target}: its tiling reads what {source} computes, and both sink {where}; "
+        f"no event orders this tiling behind the kernel of {source}"
+    )

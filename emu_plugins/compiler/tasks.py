@@ -1,10 +1,10 @@
 """The task list.
 
-Mirrors the vendor's `GenerateTaskForSinkOp` with `CreateTilingTask`, `CreateWaitTask`, `CreateNopTask`,
-`CreateRefreshTask` and `CreateRecordTask` (`reference/tiling_sink_compiler.md` 7.2 and 7.3, seed 4.3). List
+Mirrors the vendor's `GenerateOpExtTask` and `GenerateTaskForSinkOp` with `CreateTilingTask`, `CreateWaitTask`,
+`CreateNopTask`, `CreateRefreshTask` and `CreateRecordTask` (`reference/tiling_sink_compiler.md` 7, seed 4.3). List
 order of a sinking operator, policy `sink_run_order` = `patch_first`:
 
-`PREPROCESS_KERNEL → EVENT_WAIT → NOP × N → ALL_KERNEL → UPDATE → EVENT_RECORD`
+`PREPROCESS_KERNEL → EVENT_WAIT → NOP × N → kernel → UPDATE → EVENT_RECORD`
 
 The list is the order of loading. The run order follows from the streams: tiling, update and record on the
 attached one, wait, bubbles and kernel on the main one.
@@ -17,9 +17,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_plugins.compiler.args_format import ArgEntry, ArgKind, format_args
-from emu_plugins.compiler.sink import Tiling
+from emu_plugins.compiler.attributes import CORE_TYPE, DISABLE_ATTACHED
+from emu_plugins.compiler.ffts_plus import SINK_KERNEL_TASKS, kernel_task_type
+from emu_plugins.compiler.libraries import TILING_FUNCTION, tiling_library
+from emu_plugins.compiler.sink_step import SinkStepError, insert_sink_tasks
 from emu_plugins.compiler.streams import MAIN_STREAM
 from emu_plugins.compiler.streams import STAGE as STREAMS_STAGE
+from emu_plugins.compiler.super_kernel_tasks import SuperKernelWriter
 from formats.blob.model import BLOCK_DIM_PLACEHOLDER, BlobTask, KernelType, TaskType
 
 if TYPE_CHECKING:
@@ -28,14 +32,14 @@ if TYPE_CHECKING:
     from emu_core.chips import Chip
     from emu_core.policies import PolicySet
     from emu_plugins.compiler.operators import BoundNode
+    from emu_plugins.compiler.program import Program
+    from emu_plugins.compiler.report import Report
     from emu_plugins.compiler.running_params import RunningParams
+    from emu_plugins.compiler.sink import Tiling
     from emu_plugins.compiler.streams import Resources
+    from emu_plugins.compiler.super_kernel import SuperKernel
 
 STAGE = "tasks"
-TILING_FUNCTION = "RunAicpuRpcSrvLaunch"
-BUILT_IN_DIRECTORY = "opp/built-in/op_impl/ai_core/tbe/op_master_device/lib"
-CUSTOM_LIBRARY = "opp/vendors/customize/op_impl/ai_core/tbe/op_master_device/lib/libcust_opmaster.so"
-_PRODUCT_PREFIX: Mapping[str, str] = MappingProxyType({"310P": "Ascend310P"})
 UPDATE_FORMAT = format_args((ArgEntry(ArgKind.TILING_KEY), ArgEntry(ArgKind.BLOCK_DIM)))
 
 
@@ -58,13 +62,7 @@ def nop_count(chip: Chip, policies: PolicySet) -> int:
     return by_source[value] if value in by_source else int(value)
 
 
-def tiling_library(chip: Chip, *, custom: bool) -> str:
-    """Path of the device tiling library, relative to the installation (`tiling_sink_compiler.md` 7.3)."""
-    prefix = _PRODUCT_PREFIX.get(chip.product, "Ascend")
-    return CUSTOM_LIBRARY if custom else f"{BUILT_IN_DIRECTORY}/{prefix}-v1.0-libopmaster.so"
-
-
-def kernel_format(plan: NodePlan) -> tuple[ArgEntry, ...]:
+def kernel_format(plan: NodePlan, *, sinks: bool) -> tuple[ArgEntry, ...]:
     """Args format of the AI Core task as FE writes it before the sink step (`tiling_sink_compiler.md` 7.4).
 
     Absent optional inputs keep their entry, without star. `{t}` stands for tiling data computed before the launch;
@@ -73,22 +71,12 @@ def kernel_format(plan: NodePlan) -> tuple[ArgEntry, ...]:
     inputs = [ArgEntry(ArgKind.INPUT, k, folded=name is None) for k, name in enumerate(plan.bound.node.inputs)]
     outputs = [ArgEntry(ArgKind.OUTPUT, k) for k in range(len(plan.bound.node.outputs))]
     workspaces = [ArgEntry(ArgKind.WORKSPACE, k) for k in range(plan.params.kernel_workspaces)]
-    tiling = [] if plan.way is Tiling.DEVICE else [ArgEntry(ArgKind.TILING)]
+    tiling = [] if sinks else [ArgEntry(ArgKind.TILING)]
     return (*inputs, *outputs, *workspaces, *tiling)
 
 
-def sink_kernel_format(entries: tuple[ArgEntry, ...]) -> tuple[ArgEntry, ...]:
-    """`entries` with the address of the tiling data right behind the last workspace, where a plain `{t}` survives.
-
-    Raises:
-        ValueError: no workspace entry; the running parameters refuse that before.
-    """
-    at = max(i for i, entry in enumerate(entries) if entry.kind is ArgKind.WORKSPACE) + 1
-    return (*entries[:at], ArgEntry(ArgKind.TILING_DATA), *entries[at:])
-
-
 def tiling_format(plan: NodePlan) -> tuple[ArgEntry, ...]:
-    """Args format of the tiling task; a custom operator passes its log workspace as well."""
+    """Args format of the tiling task; an operator with a library of its own passes its log workspace as well."""
     base = (ArgEntry(ArgKind.TILING_CONTEXT), ArgEntry(ArgKind.OP_TYPE), ArgEntry(ArgKind.PLACEHOLDER))
     log = (ArgEntry(ArgKind.WORKSPACE, len(plan.params.workspaces) - 1),) if plan.params.log_workspace else ()
     return (*base, *log)
@@ -96,76 +84,129 @@ def tiling_format(plan: NodePlan) -> tuple[ArgEntry, ...]:
 
 @dataclass(frozen=True)
 class TaskWriter:
-    """Writes the tasks of one graph."""
+    """Writes the tasks of one program."""
 
-    chip: Chip
-    policies: PolicySet
+    program: Program
+    report: Report
+    fused: tuple[SuperKernel, ...] = ()
 
     def graph_tasks(self, plans: tuple[NodePlan, ...]) -> tuple[BlobTask, ...]:
-        """The tasks of all nodes in order, and the end of the model."""
-        listed = [task for plan in plans for task in self.node_tasks(plan)]
+        """The tasks of all nodes in order, and the end of the model; what cannot be written is noted as a problem."""
+        listed = [task for unit in self._units(plans) for task in unit]
         return (*listed, BlobTask(TaskType.MODEL_END_GRAPH, MAIN_STREAM, made_by=STAGE))
+
+    def _units(self, plans: tuple[NodePlan, ...]) -> Iterator[Iterator[BlobTask]]:
+        """Tasks by node, or by super kernel in the place of its first operator."""
+        by_name = {plan.bound.node.name: plan for plan in plans} if self.fused else {}
+        first = {kernel.members[0]: kernel for kernel in self.fused}
+        inner = {name for kernel in self.fused for name in kernel.members[1:]}
+        for plan in plans:
+            name = plan.bound.node.name
+            if name in first:
+                members = [by_name[each] for each in first[name].members]
+                yield SuperKernelWriter(self, first[name], members).tasks()
+            elif name not in inner:
+                yield self.node_tasks(plan)
 
     def node_tasks(self, plan: NodePlan) -> Iterator[BlobTask]:
         """The tasks of one node, with the events that other streams need before and after."""
-        for event in plan.resources.waits:
-            assert plan.resources.attached is not None
-            yield _event_task(plan, TaskType.EVENT_WAIT, plan.resources.attached, event, STREAMS_STAGE)
-        if plan.way is Tiling.DEVICE:
-            yield from self._sink_tasks(plan)
-        else:
-            yield self._kernel_task(plan, kernel_format(plan))
-        for event in plan.resources.records:
-            yield _event_task(plan, TaskType.EVENT_RECORD, plan.resources.main, event, STREAMS_STAGE)
+        yield from self.waits(plan)
+        yield from self._own_tasks(plan)
+        yield from self.records(plan)
 
-    def _sink_tasks(self, plan: NodePlan) -> Iterator[BlobTask]:
+    @staticmethod
+    def waits(plan: NodePlan) -> Iterator[BlobTask]:
+        """Waits for events of other streams, before the operator's own tasks."""
+        found = plan.resources
+        yield from _events(plan, TaskType.EVENT_WAIT, found.main, found.main_waits)
+        if found.attached is not None:
+            yield from _events(plan, TaskType.EVENT_WAIT, found.attached, found.waits)
+
+    @staticmethod
+    def records(plan: NodePlan) -> Iterator[BlobTask]:
+        """Records of events for other streams, behind the operator's own tasks."""
+        found = plan.resources
+        yield from _events(plan, TaskType.EVENT_RECORD, found.main, found.records)
+        if found.attached is not None:
+            yield from _events(plan, TaskType.EVENT_RECORD, found.attached, found.attached_records)
+
+    def base_tasks(self, plan: NodePlan) -> tuple[BlobTask, ...]:
+        """What FE's task builder writes before the sink step: the kernel."""
+        sinks = self.program.sinks(plan.bound)
+        task = BlobTask(
+            kernel_task_type(plan.bound, plan.params.ffts_plus),
+            plan.resources.main,
+            kernel=plan.kernel,
+            block_dim=plan.params.tiling.block_dim,
+            kernel_type=KernelType.TE,
+            schem=plan.params.tiling.schedule_mode,
+            args_format=format_args(kernel_format(plan, sinks=sinks)),
+        )
+        return (_of(plan, task),)
+
+    def _own_tasks(self, plan: NodePlan) -> tuple[BlobTask, ...]:
+        base = self.base_tasks(plan)
+        if plan.bound.on_vector_core and not self.program.chip.vector_cores:
+            what = f"the kernel is to run on vector cores of their own, and {self.program.chip.name} has none"
+            self.refuse(plan, SinkStepError("graph.kernel", what, f"drop {CORE_TYPE}"))
+        if not self.program.sinks(plan.bound):
+            return base
+        try:
+            return self._sink_tasks(plan, base)
+        except SinkStepError as error:
+            self.refuse(plan, error)
+            return base
+
+    @staticmethod
+    def no_resources() -> SinkStepError:
+        """A sinking operator was not given what it asked for."""
+        what = "the operator sinks and has not exactly one attached stream and one event"
+        return SinkStepError("graph.sink-resources", what, f"drop {DISABLE_ATTACHED}, or turn the sink off")
+
+    def refuse(self, plan: NodePlan, error: SinkStepError) -> None:
+        """Note that tasks of the node cannot be written."""
+        self.report.problem(error.id, error.what, plan.bound.place(), error.remedy)
+
+    def _sink_tasks(self, plan: NodePlan, base: tuple[BlobTask, ...]) -> tuple[BlobTask, ...]:
         main, attached, event = plan.resources.main, plan.resources.attached, plan.resources.event
-        assert attached is not None
-        assert event is not None
-        yield self._tiling_task(plan, attached)
-        yield _event_task(plan, TaskType.EVENT_WAIT, main, event, STAGE)
-        for _ in range(nop_count(self.chip, self.policies)):
-            yield BlobTask(TaskType.NOP, main, node=plan.bound.node.name, made_by=STAGE)
-        yield self._sink_kernel_task(plan)
+        if attached is None or event is None:
+            raise self.no_resources()
+        policies = self.program.policies
+        nop = BlobTask(TaskType.NOP, main, node=plan.bound.node.name, made_by=STAGE)
+        before = (
+            self.tiling_task(plan, attached),
+            _event_task(plan, TaskType.EVENT_WAIT, main, event, STAGE),
+            *[nop] * nop_count(self.program.chip, policies),
+        )
         refresh = _of(plan, BlobTask(TaskType.UPDATE, attached, args_format=UPDATE_FORMAT))
         record = _event_task(plan, TaskType.EVENT_RECORD, attached, event, STAGE)
-        yield from _RUN_ORDERS[self.policies["sink_run_order"]](refresh, record)
+        behind = _RUN_ORDERS[policies["sink_run_order"]](refresh, record)
+        if policies["block_dim_placeholder"] == "seed":
+            base = tuple(replace(task, block_dim=BLOCK_DIM_PLACEHOLDER) for task in base)
+        return insert_sink_tasks(base, before, behind, SINK_KERNEL_TASKS[policies["sink_kernel_task"]])
 
-    def _tiling_task(self, plan: NodePlan, attached: int) -> BlobTask:
-        custom = plan.bound.custom
+    def tiling_task(self, plan: NodePlan, attached: int) -> BlobTask:
+        """The task that tiles on the AI CPU, on stream `attached`."""
+        bound = plan.bound
         return _of(
             plan,
             BlobTask(
                 TaskType.PREPROCESS_KERNEL,
                 attached,
-                kernel_type=KernelType.CUST_AI_CPU if custom else KernelType.AI_CPU,
+                kernel_type=KernelType.CUST_AI_CPU if bound.own_library else KernelType.AI_CPU,
                 args_format=format_args(tiling_format(plan)),
-                so_name=tiling_library(self.chip, custom=custom),
+                so_name=tiling_library(self.program.chip, custom=bound.custom, prefix=bound.prefix),
                 kernel_name=TILING_FUNCTION,
             ),
         )
 
-    def _kernel_task(self, plan: NodePlan, entries: tuple[ArgEntry, ...]) -> BlobTask:
-        return _of(
-            plan,
-            BlobTask(
-                TaskType.ALL_KERNEL,
-                plan.resources.main,
-                kernel=plan.kernel,
-                block_dim=plan.params.tiling.block_dim,
-                kernel_type=KernelType.TE,
-                args_format=format_args(entries),
-            ),
-        )
-
-    def _sink_kernel_task(self, plan: NodePlan) -> BlobTask:
-        task = self._kernel_task(plan, sink_kernel_format(kernel_format(plan)))
-        placeholder = self.policies["block_dim_placeholder"] == "seed"
-        return replace(task, block_dim=BLOCK_DIM_PLACEHOLDER) if placeholder else task
-
 
 def _of(plan: NodePlan, task: BlobTask) -> BlobTask:
     return replace(task, op=plan.op, node=plan.bound.node.name, made_by=STAGE)
+
+
+def _events(plan: NodePlan, kind: TaskType, stream: int, events: tuple[int, ...]) -> Iterator[BlobTask]:
+    return (_event_task(plan, kind, stream, event, STREAMS_STAGE) for event in events)
 
 
 def _event_task(plan: NodePlan, kind: TaskType, stream: int, event: int, made_by: str) -> BlobTask:

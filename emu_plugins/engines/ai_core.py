@@ -16,15 +16,17 @@ Each block takes its share of the launch's time on one core, so more blocks than
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from emu_core import codes
 from emu_core.cores import Demand, units_of
-from emu_core.engines import Effect, Handler, Launch, Limit, Outcome
+from emu_core.engines import Effect, Handler, Launch, Limit, Outcome, Run
 from emu_core.errors import DeviceFault, PluginError, SqemuError
 from emu_core.kernels import KernelLaunch
 from emu_plugins.engines import credits as budget
+from formats.enums import CMO_TYPES
 from formats.runtime import KERNEL_MAGIC
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from emu_core.device import Device
     from emu_core.engines import Task
-    from emu_core.kernels import KernelSpec
+    from emu_core.kernels import KernelSpec, Mix
 
     T = TypeVar("T")
 
@@ -42,8 +44,20 @@ PLACEHOLDER = 0xFFFF
 DESCRIPTOR_BYTES = 64
 
 AI_VECTOR = 1
-FFTS_PLUS = 4
+SELECT = ("AicoreKernelSqe", "ffts_type")
 BATCH = 1
+
+
+@dataclass(frozen=True)
+class KernelEntry:
+    """Names of a kernel entry: its layout, and the fields of program counter and argument block."""
+
+    struct: str
+    pc: str
+    args: str
+
+
+V100 = KernelEntry("AicoreKernelSqe", "pc_addr", "param_addr")
 
 
 class AiCore:
@@ -54,47 +68,41 @@ class AiCore:
         self._kernels = {spec.key: spec for spec in device.host.kernels.values()}
 
     def start(self, task: Task) -> Outcome:
-        """Check the entry, find the kernel, and say how long it runs."""
-        if task.field("AicoreKernelSqe", "ffts_type") == FFTS_PLUS:
-            raise _fault("an FFTS+ entry is unsupported here", "sqe.unsupported", codes.SQE_ERROR, 8)
-        block_dim = task.field("AicoreKernelSqe", "block_dim")
-        if block_dim in (0, PLACEHOLDER):
-            raise _no_block_dim(block_dim)
-        spec, key = self._resolve(task, task.field("AicoreKernelSqe", "pc_addr"))
+        """Check the entry, find the kernel, and say how long it runs; cache maintenance and barriers do nothing."""
+        if task.field("CmoKernelSqe", "cmo"):
+            operation = CMO_TYPES.get(task.field("CmoKernelSqe", "cmo_type"), "operation").lower().replace("_", " ")
+            return Run(task.device.chip.latencies.nop_ns, detail=f"cache {operation}: no effect")
+        return self.launch(task, V100)
+
+    def launch(self, task: Task, entry: KernelEntry, mix: Mix | None = None) -> Outcome:
+        """What `start` does, by the field names of `entry`; `mix` is how it says a block uses both kinds of cores."""
+        block_dim = task.field(entry.struct, "block_dim")
+        check_block_dim(block_dim)
+        spec, key = self.resolve(task, task.field(entry.struct, entry.pc))
         launch = KernelLaunch(
             task.memory,
-            task.field("AicoreKernelSqe", "param_addr") & (1 << 52) - 1,
+            task.field(entry.struct, entry.args) & (1 << 52) - 1,
             block_dim,
             key,
             task.device.chip,
             task.device.policies,
+            mix.secondary if mix else 0,
         )
-        demand = _guarded(spec, lambda: _demand(spec, launch, batch=task.field("AicoreKernelSqe", "schem") == BATCH))
-        self._check_batch(task, demand)
+        demand = demand_of(spec, launch, batch=task.field(entry.struct, "schem") == BATCH, mix=mix)
+        check_batch(task, demand)
         detail = f"{spec.name} key {key} block dim {block_dim}"
         facts: dict[str, int | str] = {"kernel": spec.name, "tiling_key": key, "block_dim": block_dim}
         return Launch(
             task.device.chip.latencies.ai_core_launch_ns,
             task.device.cores,
             demand,
-            lambda: _guarded(spec, lambda: spec.run(launch)),
+            lambda: run_kernel(spec, launch),
             detail,
             facts,
         )
 
-    @staticmethod
-    def _check_batch(task: Task, demand: Demand) -> None:
-        device = task.device
-        if not demand.batch or device.cores.ever_fits(demand) or device.policies["schem_batch_overflow"] != "error":
-            return
-        raise _fault(
-            f"a batch of {demand.blocks} blocks can never start: the chip has {device.cores.capacity}",
-            "kernel.batch-overflow",
-            codes.SQE_ERROR,
-            8,
-        )
-
-    def _resolve(self, task: Task, pc: int) -> tuple[KernelSpec, int]:
+    def resolve(self, task: Task, pc: int) -> tuple[KernelSpec, int]:
+        """The kernel that starts at `pc`, and its tiling key; `DeviceFault` when there is none."""
         found = task.device.memory.find(pc)
         raw = task.device.memory.read(pc, DESCRIPTOR_BYTES) if found and pc + DESCRIPTOR_BYTES <= found.end else b""
         entry = self._descriptor.parse(raw) if raw else None
@@ -108,15 +116,41 @@ class AiCore:
         return spec, entry["tiling_key"]
 
 
-def _demand(spec: KernelSpec, launch: KernelLaunch, *, batch: bool) -> Demand:
+def check_batch(task: Task, demand: Demand) -> None:
+    """A batch of more blocks than the chip has cores: `kernel.batch-overflow` if policy `schem_batch_overflow` says so.
+
+    Raises:
+        DeviceFault: see above (TS 0x106).
+    """
+    device = task.device
+    if not demand.batch or device.cores.ever_fits(demand) or device.policies["schem_batch_overflow"] != "error":
+        return
+    raise _fault(
+        f"a batch of {demand.blocks} blocks can never start: the chip has {device.cores.capacity}",
+        "kernel.batch-overflow",
+        codes.SQE_ERROR,
+        8,
+    )
+
+
+def demand_of(spec: KernelSpec, launch: KernelLaunch, *, batch: bool, mix: Mix | None = None) -> Demand:
     """Cores per block, and the time of one block on one core: its share of the slower of arithmetic and memory."""
+    return _guarded(spec, lambda: _demand(spec, launch, batch=batch, mix=mix))
+
+
+def _demand(spec: KernelSpec, launch: KernelLaunch, *, batch: bool, mix: Mix | None) -> Demand:
     cost, chip = spec.cost(launch), launch.chip
     cycles = max(
         Fraction(cost.flops) / chip.cube_flops_per_cycle,
         Fraction(cost.bytes) / chip.ddr_bytes_per_cycle,
     )
     share = cycles * 1000 / chip.cube_mhz / launch.block_dim
-    return Demand(units_of(spec.core_type, chip), launch.block_dim, share, batch, spec.sync_all)
+    return Demand(units_of(spec.core_type, chip, mix), launch.block_dim, share, batch, spec.sync_all)
+
+
+def run_kernel(spec: KernelSpec, launch: KernelLaunch) -> None:
+    """Execute all blocks of `launch`; what a kernel raises beside a fault is its plugin's error."""
+    _guarded(spec, lambda: spec.run(launch))
 
 
 def _limit(task: Task) -> Limit | None:
@@ -138,34 +172,42 @@ def _guarded(spec: KernelSpec, call: Callable[[], T]) -> T:
         ) from error
 
 
-def _fault(what: str, fault_id: str, ts_code: int = codes.AICORE_EXCEPTION, error_type: int = 1) -> DeviceFault:
+def _fault(what: str, fault_id: str, ts_code: int = 0, error_type: int = 1) -> DeviceFault:
     return DeviceFault(what, ts_code=ts_code, error_type=error_type, id=fault_id)
 
 
-def _no_block_dim(block_dim: int) -> DeviceFault:
+def check_block_dim(block_dim: int) -> None:
+    """Nothing for a block dim that can run.
+
+    Raises:
+        DeviceFault: 0 (`kernel.block-dim-zero`), or 0xFFFF (`kernel.placeholder-block-dim`).
+    """
     if block_dim == PLACEHOLDER:
-        return DeviceFault(
+        raise DeviceFault(
             "the kernel started with the placeholder block dim 0xFFFF: no task update had reached the entry that ran",
-            ts_code=codes.AICORE_EXCEPTION,
+            ts_code=0,
             id="kernel.placeholder-block-dim",
             remedy="look at the stale-prefetch hazard, or at the order of update and record on the attached stream",
         )
-    return DeviceFault(
-        "the kernel started with block dim 0", ts_code=codes.AICORE_EXCEPTION, id="kernel.block-dim-zero"
-    )
+    if not block_dim:
+        raise DeviceFault("the kernel started with block dim 0", ts_code=0, id="kernel.block-dim-zero")
 
 
 def handlers(device: Device) -> Iterable[Handler]:
-    """The handler of SQE type 0."""
+    """The handlers of SQE type 0, but for FFTS+ entries; vector kernels have an exception code of their own."""
     engine = AiCore(device)
-    return (
+    rows = ((None, None, codes.AICORE_EXCEPTION), (AI_VECTOR, SELECT, codes.VECTOR_EXCEPTION))
+    return tuple(
         Handler(
             "ai_core",
             "kernel",
             TYPE,
             engine.start,
+            select=select,
+            select_field=field,
             effect=Effect.RESOURCE,
-            exception_code=codes.AICORE_EXCEPTION,
+            exception_code=code,
             limit=_limit,
-        ),
+        )
+        for select, field, code in rows
     )

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 TYPE = 1
+TYPE_V200 = 5
+"""On v200 type 1 is the AI Vector kernel (`sqe_formats.md` 2.3); the fields of the entry have the same names."""
 
 
 class AiCpu:
@@ -91,13 +93,13 @@ def _limit(task: Task) -> Limit | None:
 
 
 def handlers(device: Device) -> Iterable[Handler]:
-    """The handler of SQE type 1."""
+    """The handler of SQE type 1, or 5 on v200."""
     engine = AiCpu(device)
     return (
         Handler(
             "ai_cpu",
             "aicpu",
-            TYPE,
+            TYPE if device.chip.family == "v100" else TYPE_V200,
             engine.start,
             effect=Effect.MEMORY,
             exception_code=codes.AICPU_EXCEPTION,

@@ -12,17 +12,19 @@ A program reads memory while it runs, and its stores happen at once; what it ord
 | GOTO_R | rs1 is laid out as word 1 of GOTO_I: queue in bits 10 to 0, head in bits 31 to 16 |
 | GOTO of the own queue | ends the program |
 | CSR 0, 1, 2 | plain storage |
-| FUNC_CALL | runs a program, then goes on behind the call; eight levels at most |
+| FUNC_CALL | runs a program of at most 4096 words, then goes on behind the call; eight levels at most |
 
 A program that comes back to a state it was in before, without a store in between, will not end unless memory changes:
-it *spins*, and the engine parks the stream until somebody writes to what the program has read.
+it *spins*, and the engine parks the stream until somebody writes to what the program has read. Only one earlier state
+is kept, and replaced at growing distances, so a long program costs no memory; a spin is found after a few laps. The
+vendor's longest program has 125 words; loading one costs a step per 16 words.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from emu_core import codes
 from emu_core.errors import DeviceFault
@@ -31,7 +33,6 @@ from formats.cond_isa import disassemble
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from emu_core.memory import TaskMemory
     from formats.cond_isa import Instruction
 
 MASK = (1 << 64) - 1
@@ -40,7 +41,20 @@ JUMP_CSR = 3
 DEEPEST = 8
 ALIGNMENT = 256
 LENGTH_MASK = 0xFFFFF
+LONGEST = 4096
+WORDS_PER_STEP = 16
+MOST_RANGES = 1024
 LOW_49 = (1 << 49) - 1
+
+
+class Memory(Protocol):
+    """What a program reads and writes."""
+
+    def read(self, address: int, size: int) -> bytes:
+        """Copy of `size` bytes."""
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write `data`."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,7 @@ class Machine:
         budget: instructions that may be executed. Afterwards: `orders`, `delay_ns` of loops, `steps` executed.
     """
 
-    memory: TaskMemory
+    memory: Memory
     own: int
     family: str
     budget: int
@@ -82,7 +96,10 @@ class Machine:
     read: dict[tuple[int, int], None] = field(default_factory=dict)
     delay_ns: int = 0
     steps: int = 0
-    seen: set[tuple[object, ...]] = field(default_factory=set)
+    path: list[int] = field(default_factory=list)
+    kept: tuple[object, ...] | None = None
+    laps: int = 0
+    patience: int = 1
 
     def run(self, program: bytes) -> None:
         """Execute from word 0 until the end of the program, or an order to the own queue.
@@ -110,26 +127,31 @@ class Machine:
             self._count()
             target = self._execute(one, depth)
             if target is not None and target <= at:
-                self._look_back(depth, target)
+                self._look_back(target)
             at = at + len(one.words) if target is None else target
 
-    def _count(self) -> None:
-        self.steps += 1
+    def _count(self, steps: int = 1) -> None:
+        self.steps += steps
         if self.steps > self.budget:
             raise _fault(
-                f"the stream has executed {self.steps} condition instructions in this activation, its last budget "
-                f"was {self.budget}: it loops",
+                f"this entry had {max(self.budget, 0)} condition steps left of its chain of activations: the program "
+                "or the queue loops",
                 "condition.loop",
                 "check the labels, or raise policy condition_steps",
             )
 
-    def _look_back(self, depth: int, target: int) -> None:
-        state = (depth, target, *self.registers, *sorted(self.csr.items()))
-        if state in self.seen:
+    def _look_back(self, target: int) -> None:
+        """Compare with the state kept; keep this one instead at laps 1, 2, 4, 8 … since."""
+        state = (target, *self.path, None, *self.registers, *sorted(self.csr.items()))
+        if state == self.kept:
             if not self.read:
                 raise _fault("the program loops for ever and reads nothing that could change", "condition.loop")
+            if len(self.read) > MOST_RANGES:
+                raise _fault(f"the program waits for more than {MOST_RANGES} places in memory", "condition.loop")
             raise Spin(tuple(self.read))
-        self.seen.add(state)
+        self.laps += 1
+        if self.laps == self.patience:
+            self.kept, self.laps, self.patience = state, 0, 2 * self.patience
 
     def _execute(self, one: Instruction, depth: int) -> int | None:
         """Do one instruction; returns the word to branch to, or None for the next one."""
@@ -143,7 +165,7 @@ class Machine:
         elif name in _DO:
             return _DO[name](self, v)
         elif name == "func_call":
-            self._call(self.get(v["rs1"]), self.get(v["rs2"]) & LENGTH_MASK, depth)
+            self._call(self.get(v["rs1"]), self.get(v["rs2"]) & LENGTH_MASK, one.index, depth)
         elif name != "nop":
             raise _unknown(one)
         return None
@@ -159,11 +181,20 @@ class Machine:
     def _target(self, low: int) -> int:
         return self.csr[JUMP_CSR] << 4 | low
 
-    def _call(self, address: int, words: int, depth: int) -> None:
+    def _call(self, address: int, words: int, at: int, depth: int) -> None:
         if address % ALIGNMENT:
             raise _fault(f"the program at {address:#x} is not aligned to {ALIGNMENT} bytes", "condition.call")
+        if words > LONGEST:
+            raise _fault(
+                f"the program at {address:#x} has {words} words, the longest that is executed here has {LONGEST}",
+                "condition.call",
+                "check the length in the second register of the call",
+            )
+        self._count(words // WORDS_PER_STEP)
         kept = self.csr[JUMP_CSR]
+        self.path.append(at)
         self._program(self.memory.read(address, 4 * words), depth + 1)
+        self.path.pop()
         self.csr[JUMP_CSR] = kept
 
     def load(self, register: int, address: int, size: int, *, signed: bool) -> None:
@@ -176,7 +207,7 @@ class Machine:
         """Write the low bytes of rs2 to memory."""
         address = self.get(v["rs1"]) + _signed_12(v["offset"]) & MASK
         self.memory.write(address, (self.get(v["rs2"]) & (1 << 8 * size) - 1).to_bytes(size, "little"))
-        self.seen.clear()
+        self.kept, self.laps, self.patience = None, 0, 1
 
     def order(self, what: str, queue: int, head: int = 0) -> None:
         """Want something of a queue."""
@@ -278,7 +309,7 @@ _DO: Mapping[str, Callable[[Machine, Mapping[str, int]], int | None]] = {
 }
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _decoded(program: bytes, family: str) -> Mapping[int, Instruction]:
     return {one.index: one for one in disassemble(program, family)}
 

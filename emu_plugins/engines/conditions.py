@@ -4,9 +4,9 @@
 is enabled, head must equal tail and the queue is disabled; head becomes 0; the execution counter goes up; the queue is
 activated. Any failed test ends the entry with "busy". Its real program reads register windows, which do not exist here.
 
-**Sub types 0, 4, 5, 6, 7, 9** (labels, stream switch, stream active, label switch, memory wait): words 4 to 15 of the
-entry are a program, which as a rule calls one in device memory. It is executed when the entry starts
-(`emu_plugins.engines.condition_machine`); its orders to queues are carried out when the time is up:
+**Programs** (sub types 0, 4 to 10, 24, 25): words 4 to 15 of the entry are instructions, which as a rule call a program
+in device memory. They are executed when the entry starts (`emu_plugins.engines.condition_machine`); the orders to
+queues are carried out when the time is up:
 
 | order | of the own queue | of another one |
 |---|---|---|
@@ -14,7 +14,16 @@ entry are a program, which as a rule calls one in device memory. It is executed 
 | activate | nothing | it must be idle; it starts at its head |
 | deactivate | nothing more is executed after this entry | it stops before its next entry |
 
-Gotos come first, then activations. A program that spins parks the stream until the memory it reads is written.
+Gotos come first, then activations. A program that spins parks the stream until the memory it reads is written. The
+float status (8) reads its overflow counter from a register, and the entry that resets a queue head (0) writes one
+before it goes to entry 0: there are no registers, so they read 0 and keep nothing (policy `absent_hardware`).
+
+**Absent hardware** (2, 3: network card; 11 to 23: data queues): policy `absent_hardware`. Any other number is
+*undefined*: no source says what it does.
+
+Work without end is not possible: each instruction is a step, and so is each entry gone over again, by a goto to an
+earlier entry or by an activation from an activated queue. Steps are counted along a chain of activations, from the
+last doorbell of the host, up to policy `condition_steps`.
 """
 
 from __future__ import annotations
@@ -24,10 +33,13 @@ from typing import TYPE_CHECKING
 from emu_core import codes
 from emu_core.engines import Handler, Outcome, Run, Wait
 from emu_core.errors import DeviceFault
+from emu_core.memory import Space
 from emu_core.signals import MEMORY, Signal
 from emu_core.streams import State
+from emu_plugins.engines.absent import POLICY, without_effect
 from emu_plugins.engines.condition_machine import Machine, Spin
 from emu_plugins.engines.credits import task_limit
+from formats.enums import CONDITION_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +47,7 @@ if TYPE_CHECKING:
     from emu_core.device import Device
     from emu_core.engines import Task
     from emu_core.streams import Stream
-    from emu_plugins.engines.condition_machine import Order
+    from emu_plugins.engines.condition_machine import Memory, Order
 
 TYPE = 20
 MODEL_EXECUTE = 1
@@ -47,9 +59,22 @@ PROGRAMS = {
     5: "stream_switch_ex",
     6: "stream_active",
     7: "label_switch",
+    8: "get_float_status",
     9: "memory_wait",
+    10: "rdma_value_modify",
+    24: "capture_condition",
+    25: "capture_jump_back",
 }
 """Kinds of entries whose program is executed, by sub type."""
+WITH_REGISTERS = frozenset({0, 8})
+"""Sub types whose programs use registers of the chip: reset of a queue head, float status."""
+REGISTERS = range(1 << 32, Space.TS.value)
+"""Addresses that are no memory but may be registers (`reference/sqe_formats.md` 1)."""
+ABSENT = {
+    **dict.fromkeys((2, 3), "a network card (RDMA)"),
+    **dict.fromkeys(range(11, 24), "the data queues of MC62 and MC32"),
+}
+"""Sub types without an effect here, and the hardware they need."""
 ORDERED = ("goto", "activate", "deactivate")
 """What is carried out first."""
 
@@ -59,7 +84,28 @@ def _start(task: Task) -> Outcome:
     return Run(task.device.chip.latencies.condition_ns, lambda: _execute(task, model_id), f"model {model_id}")
 
 
+def _charge(task: Task, steps: int) -> None:
+    """Count steps of the chain that this entry belongs to; `DeviceFault` when there are too many."""
+    stream, most = task.stream, int(task.device.policies["condition_steps"])
+    stream.steps += steps
+    if stream.steps > most:
+        raise DeviceFault(
+            f"a chain of activations has taken {stream.steps} condition steps: queues start each other for ever",
+            ts_code=codes.ILLEGAL_PARAM,
+            error_type=32,
+            id="condition.loop",
+            remedy="check who activates whom, or raise policy condition_steps",
+        )
+
+
+def _pass_on(task: Task, stream: Stream) -> None:
+    """`stream` was just activated by `task`: it continues the chain, and what it goes over again counts."""
+    again = stream.queue.pending if task.stream.steps > 1 else 0
+    stream.steps = task.stream.steps + again
+
+
 def _execute(task: Task, model_id: int) -> None:
+    _charge(task, 1)
     model = task.device.models.get(model_id)
     if model is None:
         raise DeviceFault(f"there is no model {model_id}", ts_code=codes.ILLEGAL_PARAM, id="model.unknown")
@@ -68,6 +114,7 @@ def _execute(task: Task, model_id: int) -> None:
         stream.queue.enabled = False
         stream.queue.head = 0
         task.device.scheduler.activate(stream)
+        _pass_on(task, stream)
 
 
 def _require_idle(stream: Stream, model_id: int) -> None:
@@ -84,10 +131,37 @@ def _require_idle(stream: Stream, model_id: int) -> None:
     )
 
 
-def _program(task: Task) -> Outcome:
+class _Registers:
+    """Memory, and below it the registers of the chip: there are none, so they read 0 and keep nothing.
+
+    With policy `absent_hardware` = `fault` an access to them is a memory fault.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._memory = task.memory
+        self._absent = task.device.policies[POLICY] != "fault"
+
+    def _is_register(self, address: int) -> bool:
+        return self._absent and address in REGISTERS
+
+    def read(self, address: int, size: int) -> bytes:
+        """Copy of `size` bytes; 0 for registers."""
+        return bytes(size) if self._is_register(address) else self._memory.read(address, size)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write `data`; nothing for registers."""
+        if not self._is_register(address):
+            self._memory.write(address, data)
+
+
+def _with_registers(task: Task) -> Outcome:
+    return _program(task, _Registers(task))
+
+
+def _program(task: Task, memory: Memory | None = None) -> Outcome:
     device, stream = task.device, task.stream
     budget = int(device.policies["condition_steps"]) - stream.steps
-    machine = Machine(task.memory, stream.id, device.chip.family, budget)
+    machine = Machine(memory or task.memory, stream.id, device.chip.family, budget)
     try:
         machine.run(task.sqe[INLINE_AT:])
     except Spin as spin:
@@ -117,6 +191,7 @@ def _goto(task: Task, stream: Stream, order: Order) -> None:
         raise _bad_order(order, f"its entries are 0 to {queue.tail - 1}")
     if stream is task.stream:
         stream.jump = order.head
+        stream.steps += max(task.slot + 1 - order.head, 0)
         return
     if stream.state not in (State.IDLE, State.WAIT_SLOT):
         raise _bad_order(order, f"it is in state {stream.state.name.lower()}")
@@ -134,6 +209,7 @@ def _activate(task: Task, stream: Stream, order: Order) -> None:
         raise _bad_order(order, f"it is in state {stream.state.name.lower()}", codes.ACTIVE_REPEATED)
     stream.window.clear()
     task.device.scheduler.ring_doorbell(stream, "activate")
+    _pass_on(task, stream)
 
 
 def _deactivate(_task: Task, stream: Stream, _order: Order) -> None:
@@ -153,25 +229,40 @@ def _bad_order(order: Order, why: str, ts_code: int = codes.ILLEGAL_PARAM) -> De
     )
 
 
+def _absent(task: Task) -> Outcome:
+    sub_type = task.field(*SELECT)
+    return without_effect(task, f"condition {CONDITION_TYPES[sub_type]}", ABSENT[sub_type])
+
+
 def _other(task: Task) -> Outcome:
-    sub_type = task.field("FunctionCallSqe", "conds_sub_type")
     raise DeviceFault(
-        f"a condition entry with sub type {sub_type} is unsupported here",
+        f"no source says what a condition entry with sub type {task.field(*SELECT)} does (undefined)",
         ts_code=codes.TASK_TYPE_NOT_SUPPORTED,
         error_type=8,
         id="sqe.unsupported",
-        remedy=f"model execute (1) and the sub types {', '.join(map(str, PROGRAMS))} are supported",
+        remedy=f"defined are 0 to {max(PROGRAMS)}",
     )
 
 
 def handlers(_device: Device) -> Iterable[Handler]:
     """Handlers of SQE type 20."""
-    programs = [
-        Handler("condition", kind, TYPE, _program, select=sub_type, select_field=SELECT, limit=task_limit)
-        for sub_type, kind in PROGRAMS.items()
-    ]
     return (
-        *programs,
+        *(
+            Handler(
+                "condition",
+                kind,
+                TYPE,
+                _with_registers if sub_type in WITH_REGISTERS else _program,
+                select=sub_type,
+                select_field=SELECT,
+                limit=task_limit,
+            )
+            for sub_type, kind in PROGRAMS.items()
+        ),
+        *(
+            Handler("condition", CONDITION_TYPES[sub_type].lower(), TYPE, _absent, select=sub_type, select_field=SELECT)
+            for sub_type in ABSENT
+        ),
         Handler(
             "condition",
             "model_execute",

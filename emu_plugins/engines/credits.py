@@ -2,19 +2,15 @@
 
 | credit | budget |
 |---|---|
-| 0 | none given: no limit (our choice, no v100 source says) |
-| 1 to 254 | that many units |
+| 0 | none given: no limit (our choice, no v100 source says); on 950 and 350 one unit |
+| 1 to 254 | that many units; on 950 and 350, whose hardware counts from 0, one more |
 | 255 | never ends; the host accepts it only for AI Core, AI CPU, event wait and notify wait |
 
-| chip | unit in microseconds |
-|---|---|
-| 310P | 2147483.648 |
-| others | 4294967.296 (2^32 cycles of a 1 GHz counter) |
+One unit is the chip's `credit_ns`, or policy `kernel_credit_us`.
 """
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_core import codes
@@ -27,9 +23,8 @@ if TYPE_CHECKING:
 AT = 14
 LARGEST, NEVER = 254, 255
 INVALID_TYPE = 63
+COUNTS_FROM_ZERO = frozenset({"950", "350"})
 NEVER_TYPES = frozenset({0, 1, 5, 7})
-DEFAULT_UNIT_NS = 4_294_967_296
-_UNIT_NS = MappingProxyType({"310P": 2_147_483_648})
 
 
 def unit_ns(device: Device) -> int:
@@ -37,13 +32,16 @@ def unit_ns(device: Device) -> int:
     value = device.policies["kernel_credit_us"]
     if value != "chip":
         return max(int(value), 1) * 1000
-    return _UNIT_NS.get(device.chip.product, DEFAULT_UNIT_NS)
+    return device.chip.credit_ns
 
 
 def limit(task: Task, ts_code: int) -> Limit | None:
     """The time limit of an entry, with the TS code of its excess; None for ever."""
     credit = task.sqe[AT]
-    return None if credit in (0, NEVER) else Limit(credit * unit_ns(task.device), ts_code)
+    if credit == NEVER:
+        return None
+    units = credit + (task.device.chip.product in COUNTS_FROM_ZERO)
+    return Limit(units * unit_ns(task.device), ts_code) if units else None
 
 
 def task_limit(task: Task) -> Limit | None:

@@ -14,6 +14,7 @@ The event that a real host records to release a blocked stream is not touched: t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from emu_core import codes
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
 TYPE = 1
 TOPIC = 26
 STRUCT = "HostfuncCallbackSqe"
+PLACE_HOLDER, TASK = 3, 72
+STRUCT_V200 = "PhHostfuncCallbackSqe"
+"""On v200 a place holder of task type 72 (`sqe_formats.md` 6.10), with fields of the same names."""
 
 
-def _start(task: Task) -> Outcome:
-    address, data = (task.field(STRUCT, name) for name in ("hostfunc_addr", "fndata"))
+def _start(task: Task, struct: str = STRUCT) -> Outcome:
+    address, data = (task.field(struct, name) for name in ("hostfunc_addr", "fndata"))
     device = task.device
     function = device.host_functions.get(address)
     if function is None:
@@ -44,7 +48,7 @@ def _start(task: Task) -> Outcome:
         )
     latencies = device.chip.latencies
     detail = f"host function {address:#x}"
-    if task.field(STRUCT, "is_block"):
+    if task.field(struct, "is_block"):
         return Run(latencies.host_round_trip_ns, lambda: _call(function, address, data, DeviceFault), detail)
     later = latencies.host_round_trip_ns
     device.clock.after(later, task.stream.id, lambda: _call(function, address, data))
@@ -66,16 +70,17 @@ def _call(function: Callable[[int], None], address: int, data: int, *passes: typ
         ) from error
 
 
-def handlers(_device: Device) -> Iterable[Handler]:
-    """The handler of SQE type 1 with topic 26."""
+def handlers(device: Device) -> Iterable[Handler]:
+    """The handler of SQE type 1 with topic 26, or on v200 of place holder 72."""
+    v100 = device.chip.family == "v100"
     return (
         Handler(
             "host_callback",
             "host_callback",
-            TYPE,
-            _start,
-            select=TOPIC,
-            select_field=(STRUCT, "topic_id"),
+            TYPE if v100 else PLACE_HOLDER,
+            _start if v100 else partial(_start, struct=STRUCT_V200),
+            select=TOPIC if v100 else TASK,
+            select_field=(STRUCT, "topic_id") if v100 else ("PhSqe", "task_type"),
             exception_code=codes.AICPU_EXCEPTION,
         ),
     )

@@ -1,4 +1,4 @@
-"""SDMA engine: copies within device memory (`reference/sqe_formats.md` 4.10).
+"""SDMA engine: where an entry finds opcode, length and addresses (`reference/sqe_formats.md` 4.10).
 
 | entry | where source and target are |
 |---|---|
@@ -7,21 +7,17 @@
 | with `d2d_offset_flag` | as above, plus the offsets in the entry |
 | pointer mode | in a 32-byte descriptor: 16 bytes of head with opcode and length, then the two addresses |
 
-The low four bits of the opcode are the operation; only the copy (0) is done here, of any data type: bytes are moved.
-Reductions, memset and cache operations are refused, and v100 has no entry for a two-dimensional copy. Source and
-target may overlap. Time: a setup, then every byte once in and once out at the rate of the whole device memory
-(modelled).
+What the opcode does then: `emu_plugins.engines.sdma_ops`. v100 has no entry for a two-dimensional copy. Source and
+target may overlap.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from emu_core import codes
-from emu_core.engines import Effect, Handler, Outcome, Run
-from emu_core.errors import DeviceFault
+from emu_core.engines import Effect, Handler, Outcome
 from emu_plugins.engines.credits import task_limit
+from emu_plugins.engines.sdma_ops import operate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,25 +26,7 @@ if TYPE_CHECKING:
     from emu_core.engines import Task
 
 TYPE = 11
-SETUP_NS = 1_000
-COPY = 0
-OPERATIONS = (
-    "copy", "add", "max", "min", "equal", "memset", "cache prefetch", "cache write back", "cache invalidate",
-    "cache flush",
-)  # fmt: skip
 STRUCT, POINTER = "MemcpyAsyncSqe", "MemcpyAsyncPtrSqe"
-
-
-def copy_ns(task: Task, size: int) -> int:
-    """Modelled time of a copy of `size` bytes in nanoseconds."""
-    chip = task.device.chip
-    return SETUP_NS + math.ceil(2 * size / chip.bandwidth_per_ns(chip.core_num_aic))
-
-
-def copy(task: Task, source: int, target: int, size: int) -> None:
-    """Copy `size` bytes; each end is checked like any access of a task."""
-    if size:
-        task.memory.write(target, task.memory.read(source, size))
 
 
 def _start(task: Task) -> Outcome:
@@ -57,10 +35,7 @@ def _start(task: Task) -> Outcome:
     else:
         opcode, size = task.field(STRUCT, "opcode"), task.field(STRUCT, "length")
         source, target = _end(task, "src"), _end(task, "dst")
-    if opcode & 0xF != COPY:
-        raise _refused(opcode)
-    detail = f"{size} bytes from {source:#x} to {target:#x}"
-    return Run(copy_ns(task, size), lambda: copy(task, source, target, size), detail)
+    return operate(task, opcode, source, target, size)
 
 
 def _end(task: Task, which: str) -> int:
@@ -77,18 +52,6 @@ def _described(task: Task) -> tuple[int, int, int, int]:
     raw = task.memory.read(task.field(POINTER, "sdma_sqe_base_addr"), whole.sizeof())
     opcode, length = (int(head.field(name).read(raw[: head.sizeof()])) for name in ("opcode", "length"))
     return opcode, int(whole.field("src").read(raw)), int(whole.field("dst").read(raw)), length
-
-
-def _refused(opcode: int) -> DeviceFault:
-    operation = opcode & 0xF
-    name = OPERATIONS[operation] if operation < len(OPERATIONS) else f"operation {operation}"
-    return DeviceFault(
-        f"SDMA opcode {opcode:#04x} ({name}) is unsupported here",
-        ts_code=codes.SQE_ERROR,
-        error_type=8,
-        id="sqe.unsupported",
-        remedy="plain copies (low four bits 0) are supported",
-    )
 
 
 def handlers(_device: Device) -> Iterable[Handler]:

@@ -1,28 +1,40 @@
-"""Model task update (place holder 101): patches an AI Core entry that was already submitted.
+"""Model task update (place holder 101): patches an AI Core or mix entry that was already submitted.
 
 What the firmware does is not public; this is the reading of `device_semantics.md` 5.6 to 5.8:
 
 | step | read or written | refused when | policy |
 |---|---|---|---|
-| key | u64 at `tiling_key_offset` | | |
-| block dim | low 16 bits of the u32 at `block_dim_offset` | 0 or 0xFFFF | `update_bad_block_dim` |
-| row | table of `tiling_tab_len` rows of 32 bytes, by key | no such key | `update_unknown_key` |
-| target | ring slot of (`des_stream_id`, `des_task_id`) | unknown, or no AI Core entry | `update_bad_target` |
+| key | u64 at `tiling_key_offset` | unreadable, unaligned | `update_unknown_key` |
+| block dim | low 16 bits of the u32 at `block_dim_offset` | likewise; 0 or 0xFFFF | `update_bad_block_dim` |
+| row | table of `tiling_tab_len` rows of 32 bytes, by key | likewise; no such key; no row | `update_unknown_key` |
+| target | ring slot of (`des_stream_id`, `des_task_id`) | unknown, or no AI Core or mix entry | `update_bad_target` |
+| context | `desc_buf_offset`; all ones: plain | does not fit row or target; unreadable | `update_bad_target` |
 | order | head of the target's queue | the target has started | `update_after_consume` |
-| patch | `pc_addr_low`, `pc_addr_high`, `block_dim` of the target | | |
+| patch, plain | `pc_addr_low`, `pc_addr_high`, `block_dim` of the target | | |
+| patch, mix | `block_dim`, `sub_type` of the target, and its context (`task_update_mix`) | | |
+
+Offsets are device offsets of the TS space, as the host translated them (5.5).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from emu_core import codes
 from emu_core.engines import Effect, Handler, Outcome, Run
-from emu_core.errors import DeviceFault
 from emu_core.journal import Writer
-from emu_core.streams import State
+from emu_plugins.engines import task_update_mix as mixed
 from emu_plugins.engines.place_holders import SELECT, TYPE
+from emu_plugins.engines.task_update_steps import (
+    LAUNCH_FIRST,
+    STRUCT,
+    TARGET_POLICY,
+    Refused,
+    answer,
+    check_order,
+    find_target,
+)
+from emu_plugins.engines.task_update_table import Wanted, read_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,126 +47,79 @@ UPDATE = 101
 NOT_MIX = (1 << 64) - 1
 AI_CORE = 0
 FFTS_PLUS = 4
-ROW_BYTES = 32
-
-
-class _Refused(Exception):  # noqa: N818 - an answer inside this module, not an error
-    """A step that cannot go on: the policy that decides, and why."""
-
-    def __init__(self, policy: str, id: str, what: str, remedy: str) -> None:  # noqa: A002 - see SqemuError
-        self.policy = policy
-        self.id = id
-        self.what = what
-        self.remedy = remedy
-        super().__init__(what)
-
-
-@dataclass(frozen=True)
-class _Row:
-    index: int
-    pc: int
 
 
 def _start(task: Task) -> Outcome:
-    target = (
-        f"{task.field('PhModelTaskUpdateSqe', 'des_stream_id')}:{task.field('PhModelTaskUpdateSqe', 'des_task_id')}"
-    )
-    return Run(task.device.chip.latencies.update_ns, lambda: _finish(task), f"target {target}")
-
-
-def _finish(task: Task) -> None:
-    try:
-        _update(task)
-    except _Refused as refused:
-        if task.device.policies[refused.policy] == "fault":
-            raise DeviceFault(
-                refused.what, ts_code=codes.ILLEGAL_PARAM, error_type=32, id=refused.id, remedy=refused.remedy
-            ) from None
-        task.device.hazard(task, refused.id, f"{refused.what}; the old values stay", refused.remedy)
+    target = f"{task.field(STRUCT, 'des_stream_id')}:{task.field(STRUCT, 'des_task_id')}"
+    return Run(task.device.chip.latencies.update_ns, lambda: answer(task, _update), f"target {target}")
 
 
 def _update(task: Task) -> None:
-    key = task.memory.u64(_address(task, "tiling_key_offset"))
-    block_dim = task.memory.u32(_address(task, "block_dim_offset")) & 0xFFFF
-    if block_dim in (0, 0xFFFF):
-        raise _Refused(
-            "update_bad_block_dim",
-            "update.block-dim",
-            f"the block dim to write is {block_dim:#x}",
-            "the tiling function must set a block dim from 1 to 65534",
-        )
-    row = _row(task, key)
-    stream, slot = _target(task)
-    _check_order(task, stream, slot)
-    values = {"pc_addr_low": row.pc & 0xFFFFFFFF, "pc_addr_high": row.pc >> 32 & 0xFFFF, "block_dim": block_dim}
-    task.device.patch_sqe(
-        stream.id,
-        slot,
-        values,
-        task.device.layout("AicoreKernelSqe"),
-        Writer(task.stream.id, task.task_id, "task_update"),
-        tiling_key=key,
-        table_row=row.index,
-    )
-
-
-def _address(task: Task, field: str) -> int:
-    return task.device.memory.address_of_offset(task.field("PhModelTaskUpdateSqe", field))
-
-
-def _row(task: Task, key: int) -> _Row:
-    length = task.field("PhModelTaskUpdateSqe", "tiling_tab_len")
-    table = task.memory.read(_address(task, "tiling_tab_offset"), length * ROW_BYTES)
-    layout = task.device.layout("TilingTabl")
-    keys = [layout.field("tiling_key").read(table, i) for i in range(length)]
-    if key not in keys:
-        raise _Refused(
-            "update_unknown_key",
-            "update.unknown-key",
-            f"the tiling key {key} is in none of the {length} rows of the tiling table (keys {keys[:8]})",
-            "the tiling function must set a key that the kernel binary was compiled for",
-        )
-    index = keys.index(key)
-    return _Row(index, layout.field("pc_addr0").read(table, index))
-
-
-def _target(task: Task) -> tuple[Stream, int]:
-    stream_id = task.field("PhModelTaskUpdateSqe", "des_stream_id")
-    task_id = task.field("PhModelTaskUpdateSqe", "des_task_id")
-    stream = task.device.streams.get(stream_id)
-    slot = stream.queue.slot_of.get(task_id) if stream else None
-    place = f"stream {stream_id} task {task_id}"
-    remedy = "the update must name a kernel that was launched before"
-    if stream is None or slot is None:
-        raise _Refused("update_bad_target", "update.target-missing", f"the target {place} is in no ring", remedy)
+    translate = task.device.memory.address_of_offset
+    wanted = read_wanted(task, "TilingTabl", translate)
+    stream, slot, place = find_target(task)
     sqe = stream.queue.entry(slot)
-    kernel = task.device.layout("AicoreKernelSqe")
-    if kernel.field("type").read(sqe) != AI_CORE or kernel.field("ffts_type").read(sqe) == FFTS_PLUS:
-        raise _Refused(
-            "update_bad_target", "update.target-kind", f"the target {place} is no plain AI Core kernel", remedy
-        )
-    if task.field("PhModelTaskUpdateSqe", "desc_buf_offset") != NOT_MIX:
-        raise _Refused(
-            "update_bad_target",
-            "update.descriptor",
-            f"the update of {place} names a mix context, the target has none",
-            "an update of a plain kernel carries all ones as descriptor offset",
-        )
-    return stream, slot
-
-
-def _check_order(task: Task, stream: Stream, slot: int) -> None:
-    queue = stream.queue
-    running = slot == queue.head and stream.state in (State.WORKING, State.SLOT_DISABLE)
-    if stream.model_id is None or not (running or (slot < queue.head)):
+    is_mix = _is_mix(task, place, sqe)
+    descriptor = task.field(STRUCT, "desc_buf_offset")
+    _check_kind(place, wanted, is_mix=is_mix, named=descriptor != NOT_MIX)
+    if wanted.mix is None:
+        check_order(task, stream, slot)
+        _patch_entry(task, stream, slot, _plain_values(wanted), "AicoreKernelSqe", wanted)
         return
-    policy = task.device.policies["update_after_consume"]
-    what = f"the target stream {stream.id} slot {slot} had started before it was patched"
-    remedy = "record the event that releases the kernel after the update, not before"
-    if policy == "fault":
-        raise DeviceFault(what, ts_code=codes.TRANS_SQE_FAILED, error_type=32, id="update.after-consume", remedy=remedy)
-    if policy == "hazard":
-        task.device.hazard(task, "update.after-consume", what, remedy, target_stream=stream.id, target_slot=slot)
+    address = translate(descriptor)
+    context = mixed.check_context(task, place, sqe, address)
+    check_order(task, stream, slot)
+    sqe_values, values = mixed.patches(task, sqe, context, wanted, wanted.mix)
+    layout = task.device.layout(mixed.CONTEXT)
+    task.device.contexts.patch(address, values, layout, _writer(task), tiling_key=wanted.key, table_row=wanted.row)
+    _patch_entry(task, stream, slot, sqe_values, mixed.SQE, wanted)
+
+
+def _is_mix(task: Task, place: str, sqe: bytes) -> bool:
+    """Whether the target is an FFTS+ entry; refused when it is no kernel at all."""
+    kernel = task.device.layout("AicoreKernelSqe")
+    if kernel.field("type").read(sqe) != AI_CORE:
+        raise Refused(TARGET_POLICY, "update.target-kind", f"the target {place} is no AI Core kernel", LAUNCH_FIRST)
+    return bool(kernel.field("ffts_type").read(sqe) == FFTS_PLUS)
+
+
+def _check_kind(place: str, wanted: Wanted, *, is_mix: bool, named: bool) -> None:
+    """Target, descriptor and row must agree whether this is a mix kernel (5.6: fail loudly)."""
+    if named != is_mix:
+        says = "names a mix context" if named else "names no context (all ones)"
+        has = "is an FFTS+ entry" if is_mix else "is a plain kernel"
+        raise Refused(
+            TARGET_POLICY,
+            "update.descriptor",
+            f"the update of {place} {says}, the target {has}",
+            "an update of a plain kernel carries all ones as descriptor offset, that of a mix kernel its context",
+        )
+    if is_mix != (wanted.mix is not None):
+        says = f"mix type {wanted.mix.type:d}" if wanted.mix else "no mix"
+        has = "an FFTS+ entry" if is_mix else "a plain kernel"
+        raise Refused(
+            TARGET_POLICY,
+            "update.mix-mismatch",
+            f"row {wanted.row} (key {wanted.key}) of the tiling table says {says}, the target {place} is {has}",
+            "all kernels of a program must be of one kind, mix or plain; look at the tiling table",
+        )
+
+
+def _plain_values(wanted: Wanted) -> dict[str, int]:
+    return {
+        "pc_addr_low": wanted.pc & 0xFFFFFFFF,
+        "pc_addr_high": wanted.pc >> 32 & 0xFFFF,
+        "block_dim": wanted.block_dim,
+    }
+
+
+def _patch_entry(task: Task, stream: Stream, slot: int, values: dict[str, int], struct: str, wanted: Wanted) -> None:
+    layout = task.device.layout(struct)
+    task.device.patch_sqe(stream.id, slot, values, layout, _writer(task), tiling_key=wanted.key, table_row=wanted.row)
+
+
+def _writer(task: Task) -> Writer:
+    return Writer(task.stream.id, task.task_id, "task_update")
 
 
 def handlers(_device: Device) -> Iterable[Handler]:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_core import hookimpl
-from emu_plugins.kernels import add_custom_tiling_sink, tiling_probe
+from emu_plugins.kernels import add_custom_tiling_sink, mix_probe, tiling_probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from emu_core import KernelSpec, OperatorSpec
 
 EXPLANATIONS: Mapping[str, str] = MappingProxyType({
-    "probe.launch": "TilingProbe was launched without a block, with a tiling key other than 0, 1 and 2, or with tiling "
-    "data of more elements than the chip has memory for.\n"
+    "probe.launch": "TilingProbe or MixProbe was launched without a block, with a tiling key it has no entry for, or "
+    "with tiling data of more elements than the chip has memory for.\n"
     "do: Look for hazard.stale-prefetch, or for an entry that was patched or built by hand.",
     "add.launch": "AddCustomTilingSink was launched without a block, with a tiling key other than 0 and 1, or with "
     "tiling data that no tiling of it writes.\n"
@@ -25,14 +25,14 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
 
 @hookimpl
 def sqemu_operators() -> tuple[OperatorSpec, ...]:
-    """TilingProbe and AddCustomTilingSink."""
-    return (tiling_probe.OPERATOR, add_custom_tiling_sink.OPERATOR)
+    """TilingProbe, MixProbe and AddCustomTilingSink."""
+    return (tiling_probe.OPERATOR, mix_probe.OPERATOR, add_custom_tiling_sink.OPERATOR)
 
 
 @hookimpl
 def sqemu_kernels() -> tuple[KernelSpec, ...]:
-    """The kernels of both."""
-    return (tiling_probe.KERNEL, add_custom_tiling_sink.KERNEL)
+    """Their kernels."""
+    return (tiling_probe.KERNEL, mix_probe.KERNEL, add_custom_tiling_sink.KERNEL)
 
 
 @hookimpl

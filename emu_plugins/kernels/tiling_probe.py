@@ -97,13 +97,13 @@ def probe_tiling(context: TilingContext) -> None:
     context.set_tiling_key(0 if n is None else n % len(KEYS))
     context.set_block_dim(block_dim)
     context.set_workspaces((WORKSPACE_BYTES,))
-    data = ProbeTilingData(count, block_dim, n or 0, int(n is not None), int(_add_x(context)))
+    data = ProbeTilingData(count, block_dim, n or 0, int(n is not None), int(add_x_of(context)))
     context.write_tiling_data(data.pack())
 
 
 def run_probe(launch: KernelLaunch) -> None:
     """Fill y; see the module. Raises `DeviceFault` for a launch without blocks or an unknown key."""
-    data = _tiling_data(launch)
+    data = tiling_data_of(launch)
     if launch.block_dim < 1 or launch.tiling_key not in KEYS or data.elements * 4 > launch.chip.memory_bytes:
         raise DeviceFault(
             f"TilingProbe cannot run with block dim {launch.block_dim}, tiling key {launch.tiling_key} and "
@@ -114,12 +114,12 @@ def run_probe(launch: KernelLaunch) -> None:
         )
     for block, (start, end) in enumerate(ceil_slices(data.elements, launch.block_dim)):
         if start < end:
-            _fill(launch, data, start, end - start, float(KEY_WEIGHT * launch.tiling_key + block))
+            fill_slice(launch, data, start, end - start, float(KEY_WEIGHT * launch.tiling_key + block))
 
 
 def probe_cost(launch: KernelLaunch) -> Cost:
     """One operation per element; x is read only with `add_x`."""
-    data = _tiling_data(launch)
+    data = tiling_data_of(launch)
     return Cost(flops=data.elements, bytes=4 * data.elements * (2 if data.add_x else 1))
 
 
@@ -153,16 +153,19 @@ def probe_case(arrays: Arrays) -> Case:
     return Case((arrays["x"], arrays["n"]), {}, references)
 
 
-def _add_x(context: TilingContext) -> bool:
+def add_x_of(context: TilingContext) -> bool:
+    """Attribute `add_x`."""
     attrs = context.attrs
     return attrs is not None and attrs.num > 0 and bool(attrs.get_int(0))
 
 
-def _tiling_data(launch: KernelLaunch) -> ProbeTilingData:
+def tiling_data_of(launch: KernelLaunch) -> ProbeTilingData:
+    """The tiling data that the arguments of `launch` point at."""
     return ProbeTilingData.unpack(launch.memory.read(launch.arg(ARG_TILING), _LAYOUT.size))
 
 
-def _fill(launch: KernelLaunch, data: ProbeTilingData, start: int, count: int, value: float) -> None:
+def fill_slice(launch: KernelLaunch, data: ProbeTilingData, start: int, count: int, value: float) -> None:
+    """Fill `count` elements of y from `start` with `value`, plus x where the tiling data says so."""
     y: Any
     with launch.memory.out_array(launch.arg(ARG_Y) + 4 * start, "<f4", (count,)) as y:
         x: Any = launch.memory.array(launch.arg(ARG_X) + 4 * start, "<f4", (count,)) if data.add_x else 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
-from emu_plugins.compiler.args_format import ArgEntry, ArgKind, parse_args_format
+from emu_plugins.compiler.args_format import ALL, ArgEntry, ArgKind, parse_args_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,10 @@ def argument_words(text: str, slots: Slots) -> list[int]:
     """
     words: list[int] = []
     for entry in parse_args_format(text):
-        words.extend(_FILLERS[entry.kind](entry, slots))
+        fill = _FILLERS.get(entry.kind)
+        if fill is None or entry.narrow or entry.sub is not None:
+            raise _bad(slots, f"{entry.token()} is no slot that this loader fills")
+        words.extend(fill(entry, slots))
     return words
 
 
@@ -57,16 +60,18 @@ def _tensor(entry: ArgEntry, slots: Slots) -> list[int]:
     listed = slots.op.inputs if entry.kind is ArgKind.INPUT else slots.op.outputs
     if entry.index >= len(listed):
         raise _bad(slots, f"{entry.token()} names one of {len(listed)}")
-    tensor = listed[entry.index]
-    return [0 if tensor is None else slots.placement.tensors[tensor]]
+    chosen = listed if entry.index == ALL else (listed[entry.index],)
+    return [0 if tensor is None else slots.placement.tensors[tensor] for tensor in chosen]
 
 
 def _workspace(entry: ArgEntry, slots: Slots) -> list[int]:
     placed = slots.placement.workspaces[slots.index]
     if entry.index >= len(placed):
         raise _bad(slots, f"{entry.token()} names one of {len(placed)} workspaces")
-    found = placed[entry.index]
-    return [found.address, found.size] if slots.sized_workspaces else [found.address]
+    chosen = placed if entry.index == ALL else [placed[entry.index]]
+    return [
+        word for each in chosen for word in ([each.address, each.size] if slots.sized_workspaces else [each.address])
+    ]
 
 
 def _static(entry: ArgEntry, slots: Slots) -> list[int]:

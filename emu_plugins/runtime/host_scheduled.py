@@ -6,7 +6,7 @@ For each kernel, in list order:
 |---|---|
 | an operator tiled on the host: wait until the device is idle | |
 | read depended values back, run the tiling, copy its data | one host round trip |
-| submit the kernel to the plain stream (a full queue is run empty first), ring the doorbell | |
+| `launch_kernel` on the plain stream, which is run empty first when it is full | |
 
 Operators without a value dependency are launched with what the compiler computed.
 """
@@ -19,53 +19,44 @@ from emu_core.errors import InputError
 from emu_core.origin import Origin
 from emu_core.tiling import TilingError
 from emu_plugins.runtime.arguments import Slots, argument_words
-from emu_plugins.runtime.sqes import Place
+from emu_plugins.runtime.host.launch import LaunchConfig
 from emu_plugins.tiling.host import tile_on_host
 from emu_plugins.tiling.request import TilingResult
 from formats.blob import TaskType
 
 if TYPE_CHECKING:
-    from emu_core.device import Device
-    from emu_core.memory import Allocation
     from emu_core.model import Model
-    from emu_plugins.runtime.images import KernelImage
+    from emu_plugins.runtime.host.handles import Program
+    from emu_plugins.runtime.host.runtime import Runtime
     from emu_plugins.runtime.operators import Operators
     from emu_plugins.runtime.placement import Placement
-    from emu_plugins.runtime.sqes import SqeBuilder
     from formats.blob import Blob
 
-_KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL)
+_KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
 
 
 class HostSchedule:
     """Launches the kernels of one blob, one execution at a time."""
 
     def __init__(
-        self,
-        device: Device,
-        blob: Blob,
-        placement: Placement,
-        operators: Operators,
-        images: list[KernelImage],
-        build: SqeBuilder,
-        stack: int,
+        self, runtime: Runtime, blob: Blob, placement: Placement, operators: Operators, programs: list[Program]
     ) -> None:
-        self._device = device
+        self._runtime = runtime
+        self._device = runtime.device
         self._blob = blob
         self._placement = placement
         self._operators = operators
-        self._images = images
-        self._build = build
-        self._stack = stack
-        self._args: dict[int, Allocation] = {}
+        self._programs = programs
+        self._args: dict[int, int] = {}
+        self.caller = runtime.create_stream(name="main")
         self._tiling = [
-            device.memory.allocate(
+            self._device.memory.allocate(
                 max(op.tiling_capacity, len(op.tiling_data), 8), label=f"tiling data of {op.name}"
             ).address
             for op in blob.ops
         ]
 
-    def launch(self, model: Model) -> None:
+    def launch(self, _model: Model) -> None:
         """One execution; stops at the first fault."""
         scheduler = self._device.scheduler
         before = len(scheduler.faults)
@@ -77,7 +68,7 @@ class HostSchedule:
                 self._device.clock.advance(self._device.chip.latencies.host_round_trip_ns)
             if len(scheduler.faults) > before:
                 return
-            self._submit(model, index, self._images[task.kernel], self._tile(task.op))
+            self._submit(index, self._programs[task.kernel], self._tile(task.op))
 
     def _tile(self, index: int) -> TilingResult:
         op = self._blob.ops[index]
@@ -119,30 +110,24 @@ class HostSchedule:
             placed[i : i + 1] = [self._device.memory.allocate(max(size, 1), label=f"workspace {i} of {name}")]
             self._placement.scratch.append(placed[i].address)
 
-    def _submit(self, model: Model, index: int, image: KernelImage, tiling: TilingResult) -> None:
-        memory = self._device.memory
+    def _submit(self, index: int, program: Program, tiling: TilingResult) -> None:
+        memory, runtime = self._device.memory, self._runtime
         task = self._blob.tasks[index]
         op = task.op
         assert op is not None
+        name = self._blob.ops[op].name
         if tiling.data:
             memory.write(self._tiling[op], tiling.data)
         words = argument_words(task.args_format, Slots(self._placement, op, static_tiling=self._tiling[op]))
         if index not in self._args:
-            label = f"arguments of {self._blob.ops[op].name}"
-            self._args[index] = memory.allocate(max(8 * len(words), 8), label=label)
-        args = self._args[index]
-        memory.write(args.address, b"".join(w.to_bytes(8, "little") for w in words))
-        queue = model.caller.queue
-        if queue.pending == queue.depth - 1:
-            self._device.scheduler.run_until_idle()
-        sqe = self._build.kernel(
-            Place(queue.stream_id, queue.next_task_id()),
-            core_type=image.core_type,
-            block_dim=tiling.block_dim,
-            schem=task.schem,
-            pc=image.pc(tiling.tiling_key, self._blob.ops[op].name),
-            args=args.address,
-            stack=self._stack,
+            self._args[index] = runtime.arguments(words, label=f"arguments of {name}")
+        memory.write(self._args[index], b"".join(w.to_bytes(8, "little") for w in words))
+        runtime.launch_kernel(
+            runtime.get_function(program, tiling.tiling_key, where=f"operator {name}"),
+            tiling.block_dim,
+            self.caller,
+            self._args[index],
+            LaunchConfig(schem=task.schem),
+            label=name,
+            origin=Origin(task.node, index),
         )
-        queue.append(sqe, Origin(task.node, index))
-        self._device.scheduler.ring_doorbell(model.caller)

@@ -4,32 +4,34 @@ All tasks of a static graph are distributed at load; afterwards only streams and
 are real and checked: the tiling task of an operator comes before its kernel (the kernel's arguments hold addresses of
 the tiling context), and the kernel comes before the update (the update names the kernel's task id).
 
-| task type | entries | function |
+| task type | entries | call of the host API |
 |---|---|---|
-| PREPROCESS_KERNEL 43 | AI CPU kernel | `_preprocess` |
-| EVENT_WAIT 2 | event wait, event reset | `_event_wait` |
-| EVENT_RECORD 1 | event record | `_event_record` |
-| NOP 42 | place holder 103 | `_nop` |
-| KERNEL 0, ALL_KERNEL 26 | AI Core kernel | `_kernel` |
-| UPDATE 41 | place holder 101 | `_update` |
-| MODEL_END_GRAPH 19 | notify record | `_end_graph` |
+| PREPROCESS_KERNEL 43 | AI CPU kernel | `launch_aicpu` |
+| EVENT_WAIT 2 | event wait, event reset | `wait_event`, `reset_event` |
+| EVENT_RECORD 1 | event record | `record_event` |
+| NOP 42 | place holder 103 | `launch_nop` |
+| KERNEL 0, ALL_KERNEL 26, FFTS_PLUS_TASK 29, VECTOR_ALL_KERNEL 40 | AI Core kernel | `launch_kernel` |
+| UPDATE 41 | place holder 101 | `model_task_update` |
+| MODEL_END_GRAPH 19 | notify record | `end_graph` |
+
+Each load has a `Runtime` of its own, so that nothing of a load that fails is left behind.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_core.errors import InputError, LimitError
-from emu_core.model import Model
+from emu_core.errors import InputError
 from emu_core.origin import NOWHERE, Origin
-from emu_core.signals import Signal
 from emu_plugins.runtime.arguments import Slots, argument_words
+from emu_plugins.runtime.host.handles import DEFAULT_FLAG, HEAD_STREAM, EventStyle
+from emu_plugins.runtime.host.launch import LaunchConfig
+from emu_plugins.runtime.host.runtime import Runtime
+from emu_plugins.runtime.host.task_update import ModelTaskUpdate
 from emu_plugins.runtime.host_scheduled import HostSchedule
-from emu_plugins.runtime.images import KernelImage, load_kernel, write_tiling_table
 from emu_plugins.runtime.operators import Operators
 from emu_plugins.runtime.placement import Placement
 from emu_plugins.runtime.sink_context import TilingContextAddr, TilingSinkTaskInfo, place_platform, place_sink_buffer
-from emu_plugins.runtime.sqes import Place, SqeBuilder
 from emu_plugins.tiling.build import tensor_object
 from formats.blob import KernelType, TaskType
 from formats.blob.references import bad_references
@@ -39,10 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from emu_core.device import Device
-    from emu_core.streams import Stream
+    from emu_core.model import Model
+    from emu_plugins.runtime.host.handles import EventHandle, Program, StreamHandle
     from formats.blob import Blob, BlobTask
-
-STACK_POOL = 32 * 1024
 
 
 def load(device: Device, blob: Blob) -> Model:
@@ -73,56 +74,46 @@ class _Loader:
     def __init__(self, device: Device, blob: Blob) -> None:
         self.device = device
         self.blob = blob
-        self.build = SqeBuilder(device.host.registry, device.chip.family)
+        self.runtime = Runtime(device)
         self.operators = Operators(device.host, blob)
         self.placement = Placement(device, blob)
-        self.images: list[KernelImage] = [load_kernel(device, kernel) for kernel in blob.kernels]
+        self.programs: list[Program] = [self.runtime.register_program(k.name, k.tiling_keys) for k in blob.kernels]
         self.platform = place_platform(device)
-        self.stack = device.memory.allocate(STACK_POOL, label="stack pool").address
+        self.runtime.stack()
         self.contexts: dict[int, TilingContextAddr] = {}
         self.launched: dict[int, TilingSinkTaskInfo] = {}
-        self.image_of: dict[int, KernelImage] = {}
-        self.streams: dict[int, Stream] = {}
-        self.events: dict[int, int] = {}
-        self.end: int | None = None
+        self.target_of: dict[int, tuple[StreamHandle, Program]] = {}
+        self.streams: dict[int, StreamHandle] = {}
+        self.events: dict[int, EventHandle] = {}
         self.origin = NOWHERE
 
     def load(self) -> Model:
         """Everything, in the vendor's order: objects, tasks in list order, end of graph."""
-        if self.blob.unknown_shape:
-            return self._host_scheduled()
-        self.streams = {s.id: self.device.create_stream(s.name, bound=True) for s in self.blob.streams}
-        self.events = {e.id: self.device.create_event() for e in self.blob.events}
-        for index, task in enumerate(self.blob.tasks):
-            self._distribute(index, task)
-        if self.end is None:
-            raise InputError("the task list has no end of graph", id="blob.no-end", remedy="compile the graph again")
-        self._check_persistent()
-        caller = self.device.create_stream("caller", bound=False)
-        end = self.end
-        return self.device.add_model(
-            lambda model_id: Model(
-                device=self.device,
-                model_id=model_id,
-                name=self.blob.name,
-                streams=tuple(self.streams.values()),
-                head_streams=tuple(self.streams[s.id] for s in self.blob.streams if s.head),
-                caller=caller,
-                end=Signal("notify", end),
-                inputs=self.placement.ports(self.blob.inputs),
-                outputs=self.placement.ports(self.blob.outputs),
-                scratch=tuple(self.placement.scratch),
-                launch=lambda model: self._launch(model, end),
-                details=self._details(),
+        runtime, blob, placement = self.runtime, self.blob, self.placement
+        inputs, outputs = placement.ports(blob.inputs), placement.ports(blob.outputs)
+        if blob.unknown_shape:
+            schedule = HostSchedule(runtime, blob, placement, self.operators, self.programs)
+            return runtime.host_scheduled(
+                blob.name, schedule.caller, schedule.launch, inputs=inputs, outputs=outputs, scratch=placement.scratch
             )
+        self.model = runtime.create_model(blob.name)
+        for stream in blob.streams:
+            made = self.streams[stream.id] = runtime.create_stream(name=stream.name)
+            runtime.bind_stream(self.model, made, HEAD_STREAM if stream.head else DEFAULT_FLAG)
+        self.events = {e.id: runtime.create_event(style=EventStyle.OLD) for e in blob.events}
+        for index, task in enumerate(blob.tasks):
+            self._distribute(index, task)
+        if self.model.end is None:
+            raise InputError("the task list has no end of graph", id="blob.no-end", remedy="compile the graph again")
+        runtime.require_persistent(self.model)
+        return runtime.load_complete(
+            self.model,
+            caller=runtime.create_stream(name="caller"),
+            inputs=inputs,
+            outputs=outputs,
+            scratch=tuple(placement.scratch),
+            details=self._details(),
         )
-
-    def _launch(self, model: Model, end: int) -> None:
-        """Submit model execute and the wait for its end to the calling stream."""
-        queue = model.caller.queue
-        queue.append(self.build.model_execute(Place(queue.stream_id, queue.next_task_id()), model.id))
-        queue.append(self.build.notify_wait(Place(queue.stream_id, queue.next_task_id()), end))
-        self.device.scheduler.ring_doorbell(model.caller)
 
     def _details(self) -> Mapping[str, object]:
         """Extended attributes by operator name."""
@@ -133,37 +124,6 @@ class _Loader:
             }
             for i in sorted(self.contexts)
         }
-
-    def _check_persistent(self) -> None:
-        used = sum(len(s.queue.task_at) for s in self.streams.values())
-        limit = self.device.chip.persistent_tasks
-        if used > limit:
-            raise LimitError(
-                f"the model has {used} tasks, {self.device.chip.name} keeps at most {limit}",
-                id="limit.persistent-tasks",
-                remedy="split the graph",
-            )
-
-    def _host_scheduled(self) -> Model:
-        caller = self.device.create_stream("main", bound=False)
-        schedule = HostSchedule(
-            self.device, self.blob, self.placement, self.operators, self.images, self.build, self.stack
-        )
-        return self.device.add_model(
-            lambda model_id: Model(
-                device=self.device,
-                model_id=model_id,
-                name=self.blob.name,
-                streams=(),
-                head_streams=(),
-                caller=caller,
-                end=None,
-                inputs=self.placement.ports(self.blob.inputs),
-                outputs=self.placement.ports(self.blob.outputs),
-                scratch=self.placement.scratch,
-                launch=schedule.launch,
-            )
-        )
 
     # ---- tasks -----------------------------------------------------------------------------------------------
 
@@ -182,38 +142,30 @@ class _Loader:
             )
         known[task.type](self, task, where)
 
-    def _place(self, task: BlobTask) -> Place:
-        queue = self.streams[task.stream_id].queue
-        return Place(queue.stream_id, queue.next_task_id())
-
-    def _append(self, task: BlobTask, sqe: bytes) -> None:
-        self.streams[task.stream_id].queue.append(sqe, self.origin)
-
     def _op(self, task: BlobTask, where: str) -> int:
         if task.op is None:
             raise InputError("names no operator", id="blob.task", where=where, remedy="compile the graph again")
         return task.op
 
-    def _event(self, task: BlobTask, where: str) -> int:
+    def _event(self, task: BlobTask, where: str) -> EventHandle:
         if task.event_id not in self.events:
             raise InputError(f"names the event {task.event_id}, which does not exist", id="blob.task", where=where)
         return self.events[task.event_id]
 
     def _nop(self, task: BlobTask, _where: str) -> None:
-        self._append(task, self.build.nop(self._place(task)))
+        self.runtime.launch_nop(self.streams[task.stream_id], origin=self.origin)
 
     def _event_wait(self, task: BlobTask, where: str) -> None:
-        event = self._event(task, where)
-        self._append(task, self.build.event_wait(self._place(task), event))
+        event, stream = self._event(task, where), self.streams[task.stream_id]
+        self.runtime.wait_event(stream, event, origin=self.origin)
         if self.device.policies["wait_reset"] == "on":
-            self._append(task, self.build.event_reset(self._place(task), event))
+            self.runtime.reset_event(event, stream, origin=self.origin)
 
     def _event_record(self, task: BlobTask, where: str) -> None:
-        self._append(task, self.build.event_record(self._place(task), self._event(task, where)))
+        self.runtime.record_event(self._event(task, where), self.streams[task.stream_id], origin=self.origin)
 
     def _end_graph(self, task: BlobTask, _where: str) -> None:
-        self.end = self.device.create_notify()
-        self._append(task, self.build.notify_record(self._place(task), self.end))
+        self.runtime.end_graph(self.model, self.streams[task.stream_id], origin=self.origin)
 
     def _preprocess(self, task: BlobTask, where: str) -> None:
         op = self._op(task, where)
@@ -240,14 +192,14 @@ class _Loader:
         raw += b"".join(self._refreshed(op, i) for i in depended)
         raw += b"".join(word.to_bytes(8, "little") for word in words)
         self.device.memory.write(block.address, raw)
-        sqe = self.build.aicpu(
-            self._place(task),
-            library=self.placement.text(task.so_name),
-            function=self.placement.text(task.kernel_name),
-            args=block.address + head + RefreshedTensor.size * len(depended),
+        self.runtime.launch_aicpu(
+            task.so_name,
+            task.kernel_name,
+            self.streams[task.stream_id],
+            block.address + head + RefreshedTensor.size * len(depended),
             custom=custom,
+            origin=self.origin,
         )
-        self._append(task, sqe)
 
     def _sized_slots(self, op: int, custom: bool) -> Slots:
         """Slots good enough to count them: the context does not exist yet."""
@@ -267,28 +219,17 @@ class _Loader:
         described = self.blob.ops[op]
         if task.kernel is None:
             raise InputError("names no kernel", id="blob.task", where=where, remedy="compile the graph again")
-        image = self.images[task.kernel]
-        words = argument_words(
-            task.args_format, Slots(self.placement, op, self.contexts.get(op), self._static_tiling(op))
+        program, stream = self.programs[task.kernel], self.streams[task.stream_id]
+        slots = Slots(self.placement, op, self.contexts.get(op), self._static_tiling(op))
+        args = self.runtime.arguments(argument_words(task.args_format, slots), label=f"arguments of {described.name}")
+        function = self.runtime.get_function(program, described.tiling_key, where=f"operator {described.name}")
+        config = LaunchConfig(schem=task.schem)
+        launched = self.runtime.launch_kernel(
+            function, task.block_dim, stream, args, config, label=described.name, origin=self.origin
         )
-        args = self.device.memory.allocate(max(8 * len(words), 8), label=f"arguments of {described.name}")
-        self.device.memory.write(args.address, b"".join(w.to_bytes(8, "little") for w in words))
-        place = self._place(task)
-        self._append(
-            task,
-            self.build.kernel(
-                place,
-                core_type=image.core_type,
-                block_dim=task.block_dim,
-                schem=task.schem,
-                pc=image.pc(described.tiling_key, described.name),
-                args=args.address,
-                stack=self.stack,
-            ),
-        )
-        self.image_of[op] = image
+        self.target_of[op] = stream, program
         if op in self.contexts:
-            self.launched[op] = TilingSinkTaskInfo(place.task_id, place.stream_id)
+            self.launched[op] = TilingSinkTaskInfo(launched, stream.id, stream.launched[launched].context)
 
     def _static_tiling(self, op: int) -> int:
         """Address of the compiler's tiling data: 0 for an operator that sinks, an empty block where it wrote none."""
@@ -310,23 +251,23 @@ class _Loader:
                 where=where,
                 remedy="the update must come after tiling task and kernel in the list",
             )
-        context, target = self.contexts[op], self.launched[op]
-        table, rows = write_tiling_table(self.device, self.image_of[op], name)
-        offset = self.device.memory.offset_of
-        sqe = self.build.update(
-            self._place(task),
-            key_offset=offset(context.tiling_key),
-            block_dim_offset=offset(context.block_dim),
-            table_offset=offset(table),
-            rows=rows,
-            target=Place(target.stream_id, target.task_id),
+        context = self.contexts[op]
+        stream, program = self.target_of[op]
+        self.runtime.model_task_update(
+            stream,
+            self.launched[op].task_id,
+            self.streams[task.stream_id],
+            ModelTaskUpdate(program, self.launched[op].ffts_task_handle, context.block_dim, context.tiling_key),
+            label=name,
+            origin=self.origin,
         )
-        self._append(task, sqe)
 
 
 _DISTRIBUTE: dict[TaskType, Callable[[_Loader, BlobTask, str], None]] = {
     TaskType.KERNEL: _Loader._kernel,  # noqa: SLF001 - a table of the class's own methods
     TaskType.ALL_KERNEL: _Loader._kernel,  # noqa: SLF001
+    TaskType.FFTS_PLUS_TASK: _Loader._kernel,  # noqa: SLF001
+    TaskType.VECTOR_ALL_KERNEL: _Loader._kernel,  # noqa: SLF001
     TaskType.EVENT_RECORD: _Loader._event_record,  # noqa: SLF001
     TaskType.EVENT_WAIT: _Loader._event_wait,  # noqa: SLF001
     TaskType.MODEL_END_GRAPH: _Loader._end_graph,  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""Where the tensors, workspaces and texts of a blob lie in device memory."""
+"""Where the tensors and workspaces of a blob lie in device memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class Placement:
     tensors: list[int] = field(default_factory=list)
     workspaces: list[list[Allocation]] = field(default_factory=list)
     scratch: list[int] = field(default_factory=list)
-    _texts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for tensor in self.blob.tensors:
@@ -51,15 +50,6 @@ class Placement:
 
     def _workspace(self, op: BlobOp, index: int, size: int) -> Allocation:
         return self.device.memory.allocate(max(size, 1), label=f"workspace {index} of {op.name}")
-
-    def text(self, text: str) -> int:
-        """Address of a zero-terminated text, one copy each."""
-        if text not in self._texts:
-            raw = text.encode() + b"\0"
-            found = self.device.memory.allocate(len(raw), label=f"text {text[:40]!r}", align=64)
-            self.device.memory.write(found.address, raw)
-            self._texts[text] = found.address
-        return self._texts[text]
 
     def info(self, index: int) -> TensorInfo:
         """Element type and shape of tensor `index`."""

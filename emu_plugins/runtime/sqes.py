@@ -6,11 +6,14 @@ Every function gives 64 bytes. Addresses are device addresses; ids are those of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_core.kernels import CoreType
 
 if TYPE_CHECKING:
+    from emu_core.kernels import Mix
+    from emu_core.memory import DeviceMemory
     from formats import CStruct, Registry
 
 DEFAULT_CREDIT = 254
@@ -20,6 +23,10 @@ NOP_TASK, UPDATE_TASK = 103, 101
 ALL_ONES = (1 << 64) - 1
 EVENT_TABLE = 0x6A0000000 + 0x200000
 """Event table of a 910B (`sqe_formats.md` 1): 4096 events of 4 bytes per table, tables 64 KiB apart."""
+
+FFTS_PLUS = 4
+MIX_SUB_TYPES = MappingProxyType({CoreType.AIC: 6, CoreType.AIV: 7})
+"""Sub type of the FFTS+ entry of a mix kernel, by main core."""
 
 _FFTS_TYPE = {CoreType.AIC: 0, CoreType.AIV: 1, CoreType.MIX: 5}
 
@@ -36,8 +43,18 @@ class Place:
         return {"type": sqe_type, "rt_stream_id": self.stream_id, "task_id": self.task_id}
 
 
+def narrow_block_dim(block_dim: int) -> int:
+    """A block dim of 32 bits as entries hold it: its low 16 bits; 0 becomes 1."""
+    return (block_dim & 0xFFFF) if block_dim else 1
+
+
 class SqeBuilder:
-    """Builds entries of one family."""
+    """Builds entries of one family.
+
+    `has_contexts`: mix kernels are FFTS+ entries with a context in memory.
+    """
+
+    has_contexts = True
 
     def __init__(self, registry: Registry, family: str) -> None:
         self._registry = registry
@@ -46,14 +63,32 @@ class SqeBuilder:
     def _struct(self, name: str) -> CStruct:
         return self._registry.get(self._family, name)
 
+    def update_address(self, memory: DeviceMemory, address: int) -> int:
+        """What an update entry says for `address` of the TS space: its device offset."""
+        return memory.offset_of(address)
+
     def kernel(
-        self, place: Place, *, core_type: CoreType, block_dim: int, schem: int, pc: int, args: int, stack: int
+        self,
+        place: Place,
+        *,
+        core_type: CoreType,
+        block_dim: int,
+        schem: int,
+        pc: int,
+        args: int,
+        stack: int,
+        second_pc: int = 0,
+        mix: Mix | None = None,
     ) -> bytes:
-        """AI Core kernel; `block_dim` of 32 bits is narrowed to 16 as the launch does, 0 becomes 1."""
+        """AI Core kernel; `block_dim` of 32 bits is narrowed to 16 as the launch does, 0 becomes 1.
+
+        `second_pc` and `mix` of a mix kernel have no place in this entry.
+        """
+        del second_pc, mix
         return self._struct("AicoreKernelSqe").build(
             {
                 **place.header(0),
-                "block_dim": (block_dim & 0xFFFF) if block_dim else 1,
+                "block_dim": narrow_block_dim(block_dim),
                 "ffts_type": _FFTS_TYPE[core_type],
                 "wrr_ratio": 1,
                 "kernel_credit": DEFAULT_CREDIT,
@@ -62,6 +97,23 @@ class SqeBuilder:
                 "stack_phy_base": stack,
                 "pc_addr": pc,
                 "param_addr": args,
+            }
+        )
+
+    def mix_kernel(self, place: Place, *, mix: Mix, block_dim: int, context: int, stack: int) -> bytes:
+        """Mix kernel: FFTS+ entry with the one context at address `context`; block dim as in `kernel`."""
+        return self._struct("FftsPlusSqe").build(
+            {
+                **place.header(0),
+                "block_dim": narrow_block_dim(block_dim),
+                "ffts_type": FFTS_PLUS,
+                "kernel_credit": DEFAULT_CREDIT,
+                "sub_type": MIX_SUB_TYPES[mix.type.main],
+                "stack_phy_base": stack,
+                "total_context_num": 1,
+                "ready_context_num": 1,
+                "preload_context_num": 1,
+                "context_address_base": context,
             }
         )
 
@@ -124,9 +176,17 @@ class SqeBuilder:
         return self._struct("PhSqe").build({**place.header(3), "task_type": NOP_TASK, "kernel_credit": DEFAULT_CREDIT})
 
     def update(
-        self, place: Place, *, key_offset: int, block_dim_offset: int, table_offset: int, rows: int, target: Place
+        self,
+        place: Place,
+        *,
+        key_offset: int,
+        block_dim_offset: int,
+        table_offset: int,
+        rows: int,
+        target: Place,
+        descriptor_offset: int = ALL_ONES,
     ) -> bytes:
-        """Model task update of a plain kernel; offsets are device offsets of the TS space."""
+        """Model task update; offsets are device offsets of the TS space, that of a plain kernel's context all ones."""
         return self._struct("PhModelTaskUpdateSqe").build(
             {
                 **place.header(3),
@@ -134,7 +194,7 @@ class SqeBuilder:
                 "pre_p": 1,
                 "wr_cqe": 1,
                 "kernel_credit": DEFAULT_CREDIT,
-                "desc_buf_offset": ALL_ONES,
+                "desc_buf_offset": descriptor_offset,
                 "tiling_key_offset": key_offset,
                 "block_dim_offset": block_dim_offset,
                 "tiling_tab_offset": table_offset,

@@ -33,9 +33,12 @@ class TaskType(IntEnum):
     EVENT_WAIT = 2
     MODEL_END_GRAPH = 19
     ALL_KERNEL = 26
+    FFTS_PLUS_TASK = 29
+    VECTOR_ALL_KERNEL = 40
     UPDATE = 41
     NOP = 42
     PREPROCESS_KERNEL = 43
+    SUPER_KERNEL = 44
 
 
 class KernelType(IntEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib.util
 import json
 import re
@@ -116,6 +117,20 @@ def test_the_page_shows_the_example():
     shown = re.findall(r"```python\n(.*?)```", (DOCS / "plugins.md").read_text(encoding="utf-8"), re.DOTALL)
     source = EXAMPLE.read_text(encoding="utf-8")
     assert re.sub(r"  # noqa: INP001.*", "", source, count=1) in shown
+
+
+@pytest.mark.parametrize("name", ["Task", "AicpuKernelSpec", "AicpuLaunch", "Chip"])
+def test_every_field_of_the_machines_records_is_described(name):
+    """The section of each record that engines and chips deal with has all of its fields, and no others but methods."""
+    page = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    body = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+    cells = re.findall(r"^\| (`[^|]+) \|", body, re.MULTILINE)
+    named = [field for cell in cells for field in re.findall(r"`(\w+)`", cell)]
+    record = getattr(emu_core, name)
+    fields = {f.name for f in dataclasses.fields(record)}
+    assert fields <= set(named)
+    assert len(named) == len(set(named))
+    assert all(hasattr(record, field) for field in set(named) - fields)
 
 
 def test_the_command_runs_it(tmp_path, capsys):

@@ -237,12 +237,12 @@ def test_unwritten_reads_follow_the_policy(queues):
     for policy, hazards in (("hazard", 1), ("ignore", 0)):
         bench = queues(uninitialised_read=policy)
         at = bench.device.memory.allocate(8, label="t").address
-        task = bench.device.scheduler._task(bench.stream(), 0, bytes(64))
+        task = bench.device.scheduler.task(bench.stream(), 0, bytes(64))
         task.memory.read(at, 8)
         task.memory.read(at, 8)
         assert len(bench.device.hazards) == hazards
     bench = queues(uninitialised_read="fault")
     at = bench.device.memory.allocate(8, label="t").address
     with pytest.raises(DeviceFault) as caught:
-        bench.device.scheduler._task(bench.stream(), 0, bytes(64)).memory.read(at, 8)
+        bench.device.scheduler.task(bench.stream(), 0, bytes(64)).memory.read(at, 8)
     assert caught.value.id == "hazard.uninitialised-read"

@@ -219,6 +219,57 @@ def test_s53_after_an_error_in_mode_stop_everything_is_refused(queues):
     assert [stream for stream, *_ in _done(bench)] == [2]
 
 
+def test_mode_stop_releases_what_waits_and_what_comes_to_wait_later(queues):
+    """One stream waits when the error comes, one reaches its wait behind it; both stop there, and nothing is stuck."""
+    bench = queues(failure_mode="stop")
+    bad, waits, later = (bench.stream() for _ in range(3))
+    bench.add(bad, "nop")
+    _bad(bench, bad)
+    for stream, nops, wait in ((waits, 0, "event_wait"), (later, 5, "notify_wait")):
+        for _ in range(nops):
+            bench.add(stream, "nop")
+        bench.add(stream, wait, 3)
+        bench.add(stream, "nop")
+    bench.run(bad, waits, later)
+    assert [(s.state, s.queue.head, s.queue.enabled) for s in (waits, later)] == [
+        (State.SLOT_DISABLE, 0, False),
+        (State.SLOT_DISABLE, 5, False),
+    ]
+    assert bench.device.scheduler.deadlock([bad, waits, later]) is None
+    (fault,) = bench.faults
+    assert fault.consequences == (
+        "stream 1 task 0 (event_wait) was released from event 3 and stopped",
+        "stream 2 task 5 (notify_wait) was released from notify 3 and stopped",
+    )
+    assert [(stream, slot) for stream, slot, _ in _done(bench) if stream] == [(2, slot) for slot in range(5)]
+
+
+def test_mode_continue_leaves_what_waits_waiting(queues):
+    """The same programs are a deadlock there."""
+    bench = queues()
+    bad, waits = bench.stream(), bench.stream()
+    _bad(bench, bad)
+    bench.add(waits, "event_wait", 3)
+    bench.run(bad, waits)
+    assert waits.state is State.POLLING_FLAG
+    assert bench.device.scheduler.deadlock([bad, waits]) is not None
+
+
+def test_a_second_error_in_mode_stop_keeps_the_first_reason(queues):
+    """Two streams fail; what is released is a consequence of the first fault."""
+    bench = queues(failure_mode="stop")
+    first, second, waits = (bench.stream() for _ in range(3))
+    _bad(bench, first)
+    bench.add(second, "nop")
+    _bad(bench, second)
+    for _ in range(3):
+        bench.add(waits, "nop")
+    bench.add(waits, "event_wait", 1)
+    bench.run(first, second, waits)
+    assert [len(fault.consequences) for fault in bench.faults] == [1, 0]
+    assert bench.device.scheduler.recovery.aborted == "stream 0 failed in failure mode stop"
+
+
 def test_a_stream_of_a_model_is_left_alone_by_the_hosts_recovery(queues):
     """Its model fails as a whole."""
     bench = queues()

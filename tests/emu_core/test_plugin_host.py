@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,13 +12,15 @@ import pytest
 from emu_core.api import compile_graph
 from emu_core.device import Device
 from emu_core.errors import InputError, OptionError, PluginError
+from emu_core.graph import Compiled
 from emu_core.hookspecs import hookimpl
 from emu_core.kernels import AicpuKernelSpec, CoreType, Cost, KernelSpec
 from emu_core.operators import OperatorSpec
 from emu_core.plugins import GROUP, PluginHost
 from emu_core.policies import PolicySpec, Scope
 from emu_plugins.chips.ascend310p import ASCEND310P3
-from formats import BUILTIN, define
+from formats import BUILTIN, FormatError, define
+from formats.blob import Blob
 
 INSTALLED = ("cgdr", "chips", "compiler", "engines", "kernels", "runtime", "tiling")
 
@@ -59,7 +62,7 @@ class _Entry:
     dist: object = _Distribution("sqemu-edu", "2.1")
 
     def load(self):
-        if isinstance(self.found, Exception):
+        if isinstance(self.found, BaseException):
             raise self.found
         return self.found
 
@@ -97,6 +100,13 @@ def test_a_plugin_that_cannot_be_imported_is_named_and_the_others_go_on(installe
     assert list(host.chips) == ["ascend310p3"]
 
 
+def test_a_plugin_that_ends_the_process_when_imported_is_broken(installed):
+    """A script that was installed as a plugin by mistake does not end the command."""
+    host = installed(_Entry("bad", SystemExit(3)), _Entry("good", _plugin(chips=[ASCEND310P3])))
+    assert _by_name(host)["bad"].broken == "import failed: SystemExit: 3"
+    assert list(host.chips) == ["ascend310p3"]
+
+
 def test_an_entry_point_without_a_distribution_is_known_by_its_target(installed):
     """Some import systems know no distribution."""
     host = installed(_Entry("bad", SyntaxError("oops"), dist=None))
@@ -130,17 +140,186 @@ def test_a_missing_answer_names_the_broken_plugins(installed):
     assert caught.value.remedy == "broken plugins: loader: import failed: ImportError: no module foo"
 
 
+COMPILED = Compiled(Blob("ascend310p3", "first")), Compiled(Blob("ascend310p3", "second"))
+
+
+def _asked(host):
+    """The answer of the compilers of a host."""
+    return host.first("sqemu_compile", graph={}, chip=ASCEND310P3, options=None, host=host)
+
+
 def test_first_takes_the_first_answer_that_is_not_none():
-    """A plugin that does not feel responsible returns None."""
-    host = PluginHost([_plugin("a", load=None), _plugin("b", load=7), _plugin("c", load=8)], entry_points=False)
-    assert host.first("sqemu_load", device=None, blob=None) == 7
+    """A plugin that does not feel responsible returns None, and nobody is asked behind an answer."""
+    plugins = [_plugin("a", compile=None), _plugin("b", compile=COMPILED[0]), _plugin("c", compile=lambda: 1 / 0)]
+    assert _asked(PluginHost(plugins, entry_points=False)) is COMPILED[0]
+
+
+@pytest.mark.parametrize("name", ["aaa", "zzz"])
+def test_an_installed_plugin_of_others_goes_before_our_own(installed, name):
+    """Its name does not matter: a compiler that is called zzz is asked before the built-in one."""
+    built_in = importlib.metadata.entry_points(group=GROUP)
+    assert _asked(installed(*built_in, _Entry(name, _plugin(name, compile=COMPILED[0])))) is COMPILED[0]
+
+
+def test_who_is_asked_first(installed):
+    """`tryfirst`, then given plugins in their order, installed ones by name, ours, and `trylast` in the end."""
+    asked = []
+
+    def compiler(name, **marks):
+        plugin = type(name, (), {})()
+        plugin.sqemu_compile = hookimpl(**marks)(lambda: asked.append(name))
+        return plugin
+
+    def entry(name, dist="sqemu-edu", **marks):
+        return _Entry(name, compiler(name, **marks), dist=_Distribution(dist, "1.0"))
+
+    installed(
+        entry("m-ours", "sqemu"), entry("b-other"), entry("a-other"), entry("c-first", tryfirst=True),
+        entry("a-last", trylast=True),
+    )  # fmt: skip
+    given = [compiler("z"), compiler("y"), compiler("x-last", trylast=True), compiler("w-first", tryfirst=True)]
+    with pytest.raises(PluginError, match="no plugin answers"):
+        _asked(PluginHost(given))
+    assert asked == ["w-first", "c-first", "z", "y", "a-other", "b-other", "m-ours", "x-last", "a-last"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "id_", "what"),
+    [
+        (lambda: 1 / 0, "plugin.raised", "sqemu_compile raised ZeroDivisionError: division by zero"),
+        (lambda: {}["x"], "plugin.raised", "sqemu_compile raised KeyError: 'x'"),
+        (lambda: (_ for _ in ()).throw(RecursionError("too\ndeep")), "plugin.raised", "raised RecursionError: too"),
+        ("text", "plugin.answer", "sqemu_compile must answer with a Compiled or None, not str"),
+        (Blob("ascend310p3", "bare"), "plugin.answer", "must answer with a Compiled or None, not Blob"),
+        (False, "plugin.answer", "not bool"),
+    ],
+)
+@pytest.mark.parametrize("way", ["given", "installed"])
+def test_a_compiler_that_breaks_is_an_error_with_its_name(installed, way, answer, id_, what):
+    """The error names plugin, distribution and version, hook and exception, on one line."""
+    plugin = _plugin("bad", compile=answer)
+    host = PluginHost([plugin], entry_points=False) if way == "given" else installed(_Entry("bad", plugin))
+    with pytest.raises(PluginError, match=re.escape(what)) as caught:
+        _asked(host)
+    origin = "given by the caller" if way == "given" else "sqemu-edu 2.1"
+    assert (caught.value.id, caught.value.where) == (id_, f"plugin bad ({origin})")
+    assert "\n" not in caught.value.text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "id_"), [(lambda: 1 / 0, "plugin.raised"), ("model", "plugin.answer"), ([], "plugin.answer")]
+)
+def test_a_loader_that_breaks_is_an_error_and_gives_all_back(installed, answer, id_):
+    """Likewise for loaders; the device is as it was."""
+    built_in = importlib.metadata.entry_points(group=GROUP)
+    installed(*built_in, _Entry("bad", _plugin("bad", load=answer)))
+    device = Device("ascend310p3")
+    before = len(list(device.memory.allocations()))
+    with pytest.raises(PluginError, match="sqemu_load") as caught:
+        device.load(Blob("ascend310p3", "empty"))
+    assert (caught.value.id, caught.value.where) == (id_, "plugin bad (sqemu-edu 2.1)")
+    assert len(list(device.memory.allocations())) == before
+
+
+def test_what_our_own_compiler_raises_stays_a_bug_of_ours(installed):
+    """It is not blamed on a plugin, so the user is asked to report it."""
+    host = installed(_Entry("ours", _plugin("ours", compile=lambda: 1 / 0), dist=_Distribution("sqemu", "0.1.0")))
+    with pytest.raises(ZeroDivisionError):
+        _asked(host)
+
+
+@pytest.mark.parametrize("error", [OptionError("no", id="x.y"), FormatError("no", id="x.y")])
+def test_errors_for_the_user_pass_a_compiler(error):
+    """A refusal is no breakage."""
+
+    def refuse():
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        _asked(PluginHost([_plugin(compile=refuse)], entry_points=False))
+    assert caught.value is error
+
+
+def _wrapper():
+    yield
+
+
+WRONG = {
+    "unknown argument": (lambda nothing: [], "sqemu_engines has no argument 'nothing'; it has device"),
+    "unknown keyword-only argument": (lambda *, nothing: [], "sqemu_engines has no argument 'nothing'; it has device"),
+    "positional only": (lambda device, /: [], "takes device by position only"),
+    "hook wrapper": (hookimpl(wrapper=True)(_wrapper), "hook wrapper, which is not supported"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_signatures_that_cannot_be_called_by_name(installed, wrong):
+    """They are refused when the plugin is loaded, not when the hook is called."""
+    function, what = WRONG[wrong]
+    bad = type("bad", (), {})()
+    bad.sqemu_engines = function if hasattr(function, "sqemu_impl") else hookimpl(function)
+    with pytest.raises(PluginError, match=what) as caught:
+        PluginHost([bad], entry_points=False)
+    assert (caught.value.id, caught.value.where) == ("plugin.invalid", "plugin bad (given by the caller)")
+    host = installed(_Entry("bad", bad), _Entry("good", _plugin("good", chips=[ASCEND310P3])))
+    assert host.plugins[0].broken.startswith("not a valid plugin: ")
+    assert list(host.chips) == ["ascend310p3"]
+
+
+def test_arguments_with_a_default_and_catch_alls_are_allowed():
+    """A hook function may have arguments of its own as long as they need not be given."""
+    seen = []
+
+    def engines(device, mine=3, **others):
+        seen.append((device, mine, others))
+        return []
+
+    list(PluginHost([_plugin(engines=engines)], entry_points=False).each("sqemu_engines", device="d"))
+    assert seen == [("d", 3, {})]
+
+
+class _Strange:
+    """An object whose attributes cannot be looked at."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("do not touch")
+
+
+def test_an_object_that_cannot_even_be_looked_at_is_no_plugin(installed):
+    """Whatever happens while its hooks are looked for, the others go on."""
+    with pytest.raises(PluginError, match=r"plugin _Strange .*has no hook"):
+        PluginHost([_Strange()], entry_points=False)
+    host = installed(_Entry("bad", _Strange()), _Entry("good", _plugin("good", chips=[ASCEND310P3])))
+    assert list(host.chips) == ["ascend310p3"]
+
+
+def test_a_broken_plugin_is_left_out_from_then_on(installed):
+    """When its layouts fail, its engines, which need them, are not asked."""
+    asked = []
+    bad = _plugin("bad", structs=lambda: 1 / 0, explanations=lambda: asked.append("texts"))
+    host = installed(_Entry("bad", bad))
+    assert host.registry is BUILTIN
+    assert _by_name(host)["bad"].broken == "sqemu_structs raised ZeroDivisionError: division by zero"
+    assert not host.explanations
+    assert asked == []
+
+
+def test_a_layout_whose_name_is_taken_breaks_its_plugin(installed):
+    """The built-in one stays, and the plugin is named with the layout."""
+    twice = define("v100", "AicoreKernelSqe", 64, "@0 type:6 -:26 @4 -:32*15")
+    host = installed(_Entry("bad", _plugin("bad", structs=[twice])))
+    assert host.registry is BUILTIN
+    assert "AicoreKernelSqe is registered twice" in _by_name(host)["bad"].broken
+    with pytest.raises(PluginError, match="AicoreKernelSqe is registered twice") as caught:
+        _ = PluginHost([_plugin(structs=[twice])], entry_points=False).registry
+    assert caught.value.id == "plugin.raised"
 
 
 def test_a_hook_with_a_wrong_signature_makes_the_plugin_invalid(installed):
     """An argument that the hook does not have is refused at registration; nothing of the plugin stays registered."""
     installed(_Entry("bad", _plugin(chips=lambda typo: typo)), _Entry("ok", _plugin("ok", chips=[ASCEND310P3])))
     host = PluginHost()
-    assert host.plugins[0].broken.startswith("not a valid plugin: PluginValidationError")
+    assert host.plugins[0].broken.startswith("not a valid plugin: sqemu_chips has no argument 'typo'; it has none")
     assert list(host.chips) == ["ascend310p3"]
 
 
@@ -156,11 +335,11 @@ def test_a_broken_plugin_that_somebody_asked_for_is_an_error():
     """A plugin given by the caller is not left out in silence: invalid at once, raising when it is asked."""
     with pytest.raises(PluginError, match="unknown hook 'sqemu_chip'") as caught:
         PluginHost([_plugin(chip=[ASCEND310P3])], entry_points=False)
-    assert (caught.value.id, caught.value.where) == ("plugin.invalid", "plugin mine")
+    assert (caught.value.id, caught.value.where) == ("plugin.invalid", "plugin mine (given by the caller)")
     host = PluginHost([_plugin(chips=lambda: 1 / 0)], entry_points=False)
     with pytest.raises(PluginError, match="ZeroDivisionError") as caught:
         _ = host.chips
-    assert (caught.value.id, caught.value.where) == ("plugin.raised", "plugin mine")
+    assert (caught.value.id, caught.value.where) == ("plugin.raised", "plugin mine (given by the caller)")
 
 
 def test_several_objects_of_one_class_are_several_plugins():
@@ -263,7 +442,7 @@ def test_a_hook_may_take_fewer_arguments_than_listed():
     assert seen == [asked]
 
 
-@pytest.mark.parametrize("junk", [[None], "abc", [3], 7, {"a": 1}])
+@pytest.mark.parametrize("junk", [None, [None], "abc", [3], 7, {"a": 1}])
 @pytest.mark.parametrize(
     "hook", ["structs", "policies", "operators", "kernels", "aicpu_kernels", "engines", "explanations"]
 )
@@ -275,7 +454,7 @@ def test_hooks_that_give_rubbish_are_left_out(installed, hook, junk):
     host = PluginHost()
     _ = (host.registry, host.policy_specs, host.operators, host.kernels, host.aicpu_kernels, host.explanations)
     Device("ascend310p3", None, host)
-    assert "must give" in _by_name(host)["bad"].broken or "not iterable" in _by_name(host)["bad"].broken
+    assert f"sqemu_{hook} must give" in _by_name(host)["bad"].broken
 
 
 def test_an_unhashable_name_is_rubbish_too(installed):
@@ -283,7 +462,7 @@ def test_an_unhashable_name_is_rubbish_too(installed):
     installed(_Entry("bad", _plugin("bad", chips=[replace(ASCEND310P3, name=["x"])])))
     host = PluginHost()
     assert not host.chips
-    assert "must be text" in _by_name(host)["bad"].broken
+    assert "a Chip whose name is text, not list" in _by_name(host)["bad"].broken
 
 
 def test_something_without_hooks_is_no_plugin():

@@ -77,7 +77,9 @@ def test_core_policies_are_of_device_scope_and_allow_their_default():
     """The names and defaults of the machine's own policies."""
     assert {spec.name: spec.check(spec.default) for spec in CORE_POLICIES} == {
         "prefetch_depth": "seed",
+        "nop_model": "window",
         "stale_prefetch": "execute_copy",
+        "context_preload": "start",
         "uninitialised_read": "hazard",
         "reexecute_keeps_patch": "on",
         "event_wait_timeout_s": "0",

@@ -47,7 +47,7 @@ def test_every_event_becomes_valid_json_with_integer_times(kind):
 
 def test_event_names_are_unique():
     """A log can be filtered by name."""
-    assert len({kind.name for kind in EVENTS}) == len(EVENTS) == 11
+    assert len({kind.name for kind in EVENTS}) == len(EVENTS) == 12
 
 
 def test_events_that_are_off_are_not_kept():

@@ -6,7 +6,7 @@ import pytest
 
 
 class TestDemo:
-    @pytest.mark.parametrize("chip", ["ascend310p3", "ascend910b3"])
+    @pytest.mark.parametrize("chip", ["ascend310p3", "ascend910b3", "ascend950pr_950z"])
     def test_clean_and_repeatable(self, sqemu, chip):
         """The demo ends without hazards or faults and prints the same bytes again."""
         first = sqemu("demo", "--chip", chip)

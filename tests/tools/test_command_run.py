@@ -189,7 +189,7 @@ class TestHazardsAndFaults:
         found = sqemu(
             "run", probe / "probe.json", "--policy", "nop_count=0", "--inputs", probe / "in3.npz", "--json"
         ).objects[0]
-        assert [f["ts_code"] for f in found["faults"]] == [0x26, 0x91]
+        assert [f["ts_code"] for f in found["faults"]] == [0x31, 0x91]
         assert found["faults"][1]["acl_code"] == 507011
         assert found["outputs"] == {}
 

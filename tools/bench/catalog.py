@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
     from tools.bench.pairs import Pair
 
-GROUPS = {"formats": "tools.bench.formats_group", "commands": "tools.bench.commands_group"}
+GROUPS = {
+    "formats": "tools.bench.formats_group",
+    "commands": "tools.bench.commands_group",
+    "core": "tools.bench.core_group",
+}
 
 
 def pairs_of(groups: Iterable[str]) -> list[Pair]:

@@ -41,7 +41,7 @@ def _grouped(tasks: Sequence[BlobTask]) -> list[tuple[int, int, BlobTask]]:
 
 
 def _block_dim(task: BlobTask) -> str:
-    if task.type not in (TaskType.KERNEL, TaskType.ALL_KERNEL):
+    if task.kernel is None:
         return ""
     return "0xFFFFFFFF (later)" if task.block_dim == BLOCK_DIM_PLACEHOLDER else str(task.block_dim)
 

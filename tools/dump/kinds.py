@@ -101,6 +101,9 @@ class Kind:
     value: int = 0
 
 
+_EVENT = (Fact("event", "notify_id"),)
+_LIMIT = Fact("limit", "timeout", _seconds)
+
 KINDS = (
     Kind("kernel", "AicoreKernelSqe", (
         Fact("blocks", "block_dim", _blocks), Fact("pc", "pc_addr", _address), Fact("args", "param_addr", _address),
@@ -114,7 +117,7 @@ KINDS = (
         Fact("args", "aiv_task_param_ptr", _address),
     )),
     Kind("ffts+", "FftsPlusSqe", (
-        Fact("contexts", "total_context_num"), Fact("ready", "ready_context_num"),
+        Fact("sub type", "sub_type", _enum("ffts_sub_type")), Fact("contexts", "total_context_num"),
         Fact("at", "context_address_base", _address),
     )),
     Kind("copy", "MemcpyAsyncSqe", (
@@ -130,6 +133,18 @@ KINDS = (
     )),
     Kind("event record", "EventRecordSqe", (Fact("event", "event_id"),)),
     Kind("event wait", "EventWaitSqe", (Fact("event", "event_id"), Fact("limit", "timeout", _seconds))),
+    Kind("event record", "NotifyRecordSqe", _EVENT, "sub_type", 4),
+    Kind("event record", "NotifyRecordSqe", _EVENT, "sub_type", 6),
+    Kind("event reset", "NotifyRecordSqe", _EVENT, "sub_type", 8),
+    Kind("event reset", "NotifyRecordSqe", _EVENT, "sub_type", 9),
+    Kind("count notify record", "NotifyRecordSqe", (
+        Fact("notify", "notify_id"), Fact("mode", "record_mode_bit"), Fact("value", "cnt_value"),
+    ), "sub_type", 2),
+    Kind("event wait", "NotifyWaitSqe", (*_EVENT, _LIMIT), "sub_type", 5),
+    Kind("event wait", "NotifyWaitSqe", (*_EVENT, _LIMIT), "sub_type", 7),
+    Kind("count notify wait", "NotifyWaitSqe", (
+        Fact("notify", "notify_id"), Fact("mode", "wait_mode_bit"), Fact("value", "cnt_value"), _LIMIT,
+    ), "sub_type", 3),
     Kind("notify record", "NotifyRecordSqe", (Fact("notify", "notify_id"),)),
     Kind("notify wait", "NotifyWaitSqe", (Fact("notify", "notify_id"), Fact("limit", "timeout", _seconds))),
     Kind("event reset", "WriteValueSqe", (

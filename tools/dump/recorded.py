@@ -65,12 +65,11 @@ def _text(request: Request, record: Record) -> None:
 def _row(record: Record, run: Run, files: list[object]) -> tuple[str, ...]:
     report = run.report
     outcome = "ok" if report["ok"] else "deadlock" if report["deadlock"] else "failed"
-    updates = sum(
-        e["field"] == "block_dim" and e["writer"]["engine"] == "task_update" for e in record.lines(run.index, "journal")
-    )
+    journal = record.lines(run.index, "journal")
+    updates = {(e["time"], e["writer"]["stream"], e["writer"]["task"]) for e in journal if e["tiling_key"] is not None}
     time = (report["ended"] - report["started"]) / 1000
     file = files[run.index] if run.index < len(files) else None
-    counts = (str(updates), str(len(report["hazards"])), str(len(report["faults"])))
+    counts = (str(len(updates)), str(len(report["hazards"])), str(len(report["faults"])))
     return (str(run.index), outcome, f"{time:.1f}", *counts, safe(str(file or "")))
 
 

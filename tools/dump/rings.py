@@ -27,11 +27,11 @@ def load(blob: Blob, policies: Mapping[str, str], host: PluginHost) -> Model:
 
 
 def names_of(device: Device) -> Names:
-    """Names of addresses and device offsets of `device`, from the labels of its allocations."""
-    memory = device.memory
+    """Names of addresses and device offsets of `device` (v200: addresses, too), by the labels of its allocations."""
+    at = device.memory.address_of_offset if device.chip.family == "v100" else int
     return Names(
         lambda address: _name(device, address),
-        lambda offset: _name(device, memory.address_of_offset(offset)),
+        lambda offset: _name(device, at(offset)),
         partial(follow, device),
     )
 

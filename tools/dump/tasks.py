@@ -73,11 +73,14 @@ _DOES: Mapping[int, Callable[[Blob, BlobTask], str]] = MappingProxyType(
     {
         TaskType.KERNEL: _kernel,
         TaskType.ALL_KERNEL: _kernel,
+        TaskType.FFTS_PLUS_TASK: _kernel,
+        TaskType.VECTOR_ALL_KERNEL: _kernel,
         TaskType.EVENT_RECORD: lambda _blob, task: f"set event {task.event_id}",
         TaskType.EVENT_WAIT: lambda _blob, task: f"wait for event {task.event_id}",
         TaskType.MODEL_END_GRAPH: lambda _blob, _task: "tell the caller that the model has ended",
         TaskType.UPDATE: _update,
         TaskType.NOP: lambda _blob, _task: "fill a slot ahead of the kernel",
         TaskType.PREPROCESS_KERNEL: _preprocess,
+        TaskType.SUPER_KERNEL: lambda _blob, task: f"run the super kernel {task.node}",
     }
 )

@@ -38,6 +38,10 @@ option.pair
   means  an argument is not of the form KEY=VALUE
   cause  A missing equals sign or an empty key.
   do     Write, for example, --policy nop_count=8.
+option.sweep
+  means  a range of --sweep cannot be read
+  cause  Another form than NAME=FIRST..LAST, a name that is no number of the shape, or an empty range.
+  do     Write, for example, --sweep dk=1..256, --sweep ub=65536..262144:16384 or --sweep dk=64,80,96.
 option.compiled
   means  an option that counts when a graph is compiled was given for a compiled program
   cause  A policy of scope compile, or a GE option, with a task blob.
@@ -168,7 +172,8 @@ chip.unknown
   do     sqemu chips lists the names.
 chip.no-engines
   means  no loaded plugin executes the entries of this chip's family
-  cause  The chip is of family v200 (950, 350), or the plugin with the engines is left out.
+  cause  The chip of a plugin has entries of another family than v100 and v200, or the plugin with the engines is left
+         out.
   do     Load a plugin with engines and a loader for the family, or compile for another chip. Programs for this one can
          be compiled, checked and dumped.
 policy.unknown
@@ -193,12 +198,24 @@ plugin.import
   do     Give the path of a Python file, or the name of a module that can be imported.
 plugin.invalid
   means  an object that was given as a plugin is none
-  cause  A hook with an argument that it does not have, or a name that does not exist.
+  cause  A hook with an argument that it does not have, a name that does not exist, or a hook wrapper.
   do     Compare its hooks with the table in docs/plugins.md.
 plugin.raised
-  means  a hook of a plugin that was given failed
-  cause  A mistake in that plugin; the message has its error.
-  do     Repair the plugin; --debug shows where it happened.
+  means  a hook of a plugin raised an exception, or gave something else than its contract says
+  cause  A mistake in that plugin; the message names plugin, distribution, version and hook, and has its error.
+  do     Repair the plugin; --debug shows where it happened, --no-plugin leaves an installed one out.
+plugin.answer
+  means  a compiler or loader of a plugin answered with an object of another class
+  cause  A mistake in that plugin: sqemu_compile gives a Compiled, sqemu_load a Model, or None.
+  do     Report it to the author of the plugin, or leave it out: --no-plugin NAME.
+plugin.engine-raised
+  means  the code of an engine failed
+  cause  A mistake in the plugin: engines report bad entries as faults.
+  do     Report it to the author of the plugin; --debug shows where it happened, --no-plugin leaves the plugin out.
+plugin.engine-answer
+  means  an engine answered with something that is no Run, Launch or Wait
+  cause  A mistake in the plugin.
+  do     Report it to the author of the plugin, or leave it out: --no-plugin NAME.
 plugin.clash
   means  two plugins bring a thing of one name
   cause  Two chips, operators or kernels with the same name.
@@ -452,6 +469,22 @@ kernel.bad-pc
   means  the program counter of a kernel points at no kernel
   cause  The entry was patched with a wrong table row, or was built by hand.
   do     Compare pc with the addresses that sqemu dump --sqes names.
+kernel.core-type
+  means  a context starts an entry of a kernel on cores it is not for
+  cause  The mix type of the tiling table's row does not fit its program counters, or a context was built by hand.
+  do     Compare the row with the entries of the kernel.
+ffts.entry
+  means  an FFTS+ entry cannot be executed
+  cause  Its counts do not fit its kind, or the address of its contexts is no multiple of 128.
+  do     Look at it with sqemu dump; a mix kernel has exactly one context.
+ffts.context
+  means  a context of an FFTS+ entry cannot be one
+  cause  No threads, too many successors, successors that do not exist, or no mix context in a mix kernel.
+  do     Look at it with sqemu dump.
+ffts.graph
+  means  the contexts of an FFTS+ entry cannot all run
+  cause  A cycle, a wrong count of predecessors, or a wrong number of ready contexts.
+  do     Make pred_cnt the number of contexts that name this one as successor.
 kernel.unknown
   means  a kernel image belongs to no registered kernel
   cause  Its plugin is not loaded.
@@ -460,6 +493,14 @@ aicpu.unknown-function
   means  no such function is registered for the AI CPU
   cause  Functions are found by library and name; the plugin that brings it is not loaded.
   do     Load the plugin.
+tiling.does-not-fit
+  means  no V step of this shape fits into UB
+  cause  The K tiles and the state grow with dk; even the narrowest V tile then needs more than UB has.
+  do     The message has the missing bytes; use a smaller dk, or a chip (--chip, --ub) with more UB.
+tiling.refused
+  means  the host tiling refuses the shape or the platform
+  cause  Beyond the operator's limits, or a platform without UB or cores.
+  do     The message names the number and its limit.
 tiling.failed
   means  a tiling function refused its input
   cause  A depended value or a shape that it cannot tile.
@@ -481,13 +522,27 @@ update.target-missing
   cause  Stream or task id of the update are wrong.
   do     Name a kernel that was launched before; policy update_bad_target.
 update.target-kind
-  means  the target of an update is no plain kernel
+  means  the target of an update is no kernel
   cause  The ids point at another entry.
   do     Name an AI Core kernel; policy update_bad_target.
 update.descriptor
-  means  an update names a mix context, but its target has none
-  cause  It was built for another kind of kernel.
-  do     A plain kernel takes all ones as descriptor offset; policy update_bad_target.
+  means  an update and its target disagree about a mix context, or the context cannot be one
+  cause  The descriptor offset is all ones for an FFTS+ entry, or names a context for a plain kernel, another entry's
+         context, or something else.
+  do     Give the context that the entry of the target points at, all ones for a plain kernel; policy update_bad_target.
+update.mix-mismatch
+  means  the row of the tiling table says mix and the target is a plain kernel, or the other way round
+  cause  The table belongs to another program than the kernel.
+  do     Give the table of the kernel's own program; policy update_bad_target.
+update.bad-row
+  means  the row that has the tiling key cannot be one
+  cause  It was never initialised, or something wrote over the tiling table.
+  do     Look at the table with sqemu dump; policy update_unknown_key.
+update.alignment
+  means  what an update points at is not aligned
+  cause  Its entry was built by hand, or an address was computed wrongly: keys and tables need 8 bytes, block dims 4,
+         contexts 128.
+  do     Place it aligned; the policies of key, block dim and target decide what happens.
 update.after-consume
   means  an update came after its target had started
   cause  The event that releases the kernel is recorded before the update.
@@ -572,14 +627,30 @@ memory.text
   means  no zero-terminated text lies at an address
   cause  A wrong pointer to a name.
   do     Check the arguments.
+sqe.length
+  means  a task has more 64-byte units than exist, or than were submitted
+  cause  sqe_length of its first unit is over 4, or units were left out.
+  do     Submit all units of a task in one piece; sqe_length counts those behind the first one.
+ring.task-size
+  means  something that is no task was to be submitted
+  cause  It has not 1 to 5 whole units of 64 bytes.
+  do     Give whole entries.
+model.aborted
+  means  a task aborted the model while somebody waited for its end
+  cause  A place holder of task type 12 with operation 6, sent by the host or another stream.
+  do     Find out why it was sent; abort the model on the host, then execute it again.
 sqe.unknown-type
   means  no engine handles an SQE type
   cause  The type bits are wrong, or a plugin is missing.
   do     Decode the entry with sqemu dump.
 sqe.unsupported
   means  an entry that this version does not execute
-  cause  FFTS+, condition entries other than model execute, special write values.
+  cause  An entry that no source defines, or one for absent hardware with policy absent_hardware=fault.
   do     Decode the entry with sqemu dump; nothing else of it is wrong.
+sqe.sdma
+  means  the length of an SDMA entry is no whole number of elements
+  cause  A reduction or a fill whose data type is wider than one byte, with a length in elements.
+  do     Give the length in bytes, a multiple of the width of the type.
 sqe.write-value
   means  a write value is not aligned or too large
   cause  The size is 2 to the power awsize, at most 32 bytes.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import formats
 from emu_core.tiling import TilingError
-from emu_plugins.cgdr import constants, tiling
+from emu_plugins.cgdr import constants
 from emu_plugins.cgdr.tiling import (
     ChunkPath,
     ShapeDims,
@@ -20,6 +20,7 @@ from emu_plugins.cgdr.tiling import (
     ceil_align_u32,
     div_ceil_u32,
     out_queue_bytes,
+    plan_of,
     select_cube_dk,
     solve_v_step,
     tile,
@@ -27,6 +28,7 @@ from emu_plugins.cgdr.tiling import (
     tmp_buff_bytes,
     tmp_buff_terms,
 )
+from emu_plugins.cgdr.tiling_budget import largest_fitting
 from emu_plugins.cgdr.tiling_data import C_NAMES, CgdrTilingData, to_float32
 
 U32 = (1 << 32) - 1
@@ -181,6 +183,11 @@ class TestPieces:
         assert block_dim_of(1, 8, 1, 0) == 1
         assert block_dim_of(U32, U32, 1, 8) == 8
 
+    def test_dk_64_with_dv_32_has_one_tile_of_64(self):
+        """The step is not pressed back to dv: dk 64 and dv 32 give vStep 64 and one V tile."""
+        found = _tiled(dk=64, dv=32)
+        assert (found.v_step, found.v_tiles) == (64, 1)
+
     def test_v_step_may_exceed_dv(self):
         """A V narrower than the bucket keeps the bucket as step and one tile."""
         found = _tiled(dk=65, dv=17)
@@ -262,12 +269,11 @@ class TestHostileShapes:
                 answers.append(error.detail)
         assert answers[0] == answers[1]
 
-    def test_the_widest_dv_takes_no_long_search(self, monkeypatch):
+    def test_the_widest_dv_takes_no_long_search(self):
         """The largest dv without a bucket is answered within 128 runs of 129 tries, not 2**28."""
-        tries, plain = [], tiling._budget
-        monkeypatch.setattr(tiling, "_budget", lambda *args: tries.append(args) or plain(*args))
-        with pytest.raises(TilingError):
-            _tiled(dk=4096, dv=U32 - 15)
+        tries = []
+        found = largest_fitting(U32 - 15, 262144, lambda v_step: tries.append(v_step) or plan_of(v_step, 4096))
+        assert found is None
         assert 0 < len(tries) <= 128 * 129
 
     @given(dv=st.integers(1, 20000), align_k=st.sampled_from([64, 144, 160, 512]), ub=st.integers(1, 400000))

@@ -15,7 +15,7 @@ from emu_plugins.chips.ascend910b import ASCEND910B3
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 CHIPS = {chip.name: chip for chip in sqemu_chips()}
 REAL = {name: chip for name, chip in CHIPS.items() if name.startswith("ascend")}
-IDENTITY = {"name", "product", "family", "fused_cores", "sources"}
+IDENTITY = {"name", "soc_name", "product", "family", "fused_cores", "sources"}
 
 # reference/device_semantics.md 1.1, typed from the page: AIC, AIV, AI CPUs, MHz, L2 MiB, memory, NOPs of the
 # platform file (0: no such key).
@@ -177,15 +177,16 @@ def test_peaks_follow_from_cores_and_clock():
 
 def test_latencies_are_the_modelled_defaults():
     """NOP 0.1 us, event and notify 0.5, update 2, launch 3, AI CPU 5, tiling 10, host round trip 30."""
-    assert Latencies() == Latencies(100, 500, 500, 100, 5_000, 10_000, 2_000, 3_000, 1_000, 30_000)
+    assert Latencies() == Latencies(100, 500, 500, 100, 5_000, 10_000, 2_000, 3_000, 1_000, 30_000, 600)
     assert {c.latencies for c in CHIPS.values()} == {Latencies()}
 
 
 def test_chips_are_values():
     """A variant is made by replacing figures; the original stays."""
-    variant = replace(ASCEND910B3, name="ascend910b9", platform_prefetch_num=0)
+    variant = replace(ASCEND910B3, name="ascend910b9", soc_name="Ascend910B9", platform_prefetch_num=0)
     assert ASCEND910B3.platform_prefetch_num == 8
     assert variant.soc_name == "Ascend910B9"
+    assert replace(variant, name="mine").soc_name == "mine"
 
 
 def test_the_scale_chip():

@@ -29,7 +29,8 @@ A2 = Chip(
     persistent_tasks=60000, cqe_bytes=16,
 )  # fmt: skip
 P310 = replace(
-    A2, name="ascend310p3", product="310P", family="v100", arch=2002, prefetch_num=5, platform_prefetch_num=10,
+    A2, name="ascend310p3", product="310P", family="v100", arch=2002, fused_cores=True, vector_cores=7, prefetch_num=5,
+    platform_prefetch_num=10,
     memory_bytes=24 << 30, max_events=1024, persistent_tasks=32760,
 )  # fmt: skip
 
@@ -90,6 +91,7 @@ class FakeTiler:
 
     asked: list[TilingRequest] = field(default_factory=list)
     workspaces: tuple[int, ...] = (1024,)
+    schedule_mode: int = 0
 
     def __call__(self, spec: OperatorSpec, request: TilingRequest, chip: Chip) -> TilingResult:
         """The answer for `spec`, the same for any request."""
@@ -98,7 +100,7 @@ class FakeTiler:
             raise TilingError("the shape does not fit", detail={"ub_bytes": 5})
         key = 99 if spec.type == "WrongKey" else 3
         sizes = () if spec.type == "NoWorkspace" else self.workspaces
-        return TilingResult(tiling_key=key, block_dim=7, workspaces=sizes, data=b"\x01\x02")
+        return TilingResult(key, 7, sizes, b"\x01\x02", self.schedule_mode)
 
 
 @dataclass
@@ -141,9 +143,10 @@ class Lab:
         options: dict[str, str] | None = None,
         offline: bool | None = None,
         source: str = "",
+        details: bool = False,
     ) -> Compiled:
         """Compile `graph`; by default offline for the A2 chip, with the sink option on."""
-        given = CompileOptions(options or {}, sink, offline, policies or {}, source)
+        given = CompileOptions(options or {}, sink, offline, policies or {}, source, details=details)
         return compile_graph(graph, chip or self.chip, given, self.host, tile=self.tiler)
 
     @staticmethod

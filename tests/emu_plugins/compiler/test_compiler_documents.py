@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from emu_plugins.compiler import POLICIES
+from emu_plugins.compiler.attributes import GE_ATTRS
 from emu_plugins.compiler.explanations import EXPLANATIONS
-from emu_plugins.compiler.operators import GE_ATTRS
 from formats.dtypes import BY_NAME
 
 DOCS = Path(__file__).parents[3] / "docs"

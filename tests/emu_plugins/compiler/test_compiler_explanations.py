@@ -7,18 +7,20 @@ from importlib import resources
 
 from emu_plugins.compiler import sqemu_explanations
 
-LIMITS = {"limit.streams", "limit.events", "limit.tasks", "limit.persistent-tasks"}
+LIMITS = {"limit.memory", "limit.persistent-tasks"}
 
 
 def test_ids_and_explanations_match():
-    """The ids in the sources are exactly the explained ones; the limits are built from a table."""
-    package = resources.files("emu_plugins.compiler")
+    """The ids in the sources of compiler and importers, and the core's of limits, are exactly the explained ones."""
     sources = [
         each.read_text(encoding="utf-8")
-        for each in package.iterdir()
+        for package in ("emu_plugins.compiler", "emu_plugins.importers")
+        for each in resources.files(package).iterdir()
         if each.name.endswith(".py") and each.name != "explanations.py"
     ]
-    found = {id_ for text in sources for id_ in re.findall(r'"((?:graph|limit|plugin|input|format)\.[a-z-]+)"', text)}
+    found = {
+        id_ for text in sources for id_ in re.findall(r'"((?:graph|limit|plugin|input|format|extra)\.[a-z-]+)"', text)
+    }
     assert found - {"graph.schema"} | LIMITS == set(sqemu_explanations())
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from emu_core.errors import GraphError
 from emu_core.graph import CompileOptions
 from emu_core.policies import PolicySet
-from emu_plugins.compiler.marks import Marker, Marks, has_dynamic_depend, merge_unknown
+from emu_plugins.compiler.marks import Marker, Marks, has_dynamic_depend
 from emu_plugins.compiler.operators import bind_node
 from emu_plugins.compiler.options import resolve_options
 from emu_plugins.compiler.parse import parse_graph
@@ -30,7 +32,7 @@ def test_worked_example_marks(lab):
     options = resolve_options(CompileOptions(tiling_schedule_optimize="1", offline=False), {}, report)
     marker = Marker(options, lab.chip, PolicySet(lab.host.policy_specs), {"fixed": b""})
     bound = [bind_node(graph, i, lab.host, lab.chip, report) for i in range(3)]
-    assert [marker.mark(each, report) for each in bound] == [
+    assert [replace(marker.mark(each, report), gates=()) for each in bound] == [
         Marks((1,), dynamic_depend=True, force_unknown=True),
         Marks((1,)),
         Marks((1,), dynamic_depend=True, sink=True),
@@ -102,11 +104,6 @@ def test_policy_removes_the_dependency(lab):
 def test_when_a_node_is_marked(inputs, depends, unknown, marked):
     """Marked: a connected depended input that is no constant, or any when the shape is unknown."""
     assert has_dynamic_depend(inputs, depends, {"c"}, unknown_shape=unknown) is marked
-
-
-def test_merge_unknown_of_a_static_graph():
-    """Without a forced node the graph stays static."""
-    assert merge_unknown({"a": Marks(sink=True, dynamic_depend=True)}, Report()) is False
 
 
 def test_a_decision_for_every_node_and_pass(lab):

@@ -139,3 +139,79 @@ def test_bad_policy(lab, given, id_):
     with pytest.raises(OptionError) as caught:
         lab.compile(lab.one(), policies=given)
     assert caught.value.id == id_
+
+
+def levels(session=None, global_=None, offline=None, **given):
+    """The options in force with those of the session and the process."""
+    options = CompileOptions(
+        given.get("options", {}),
+        given.get("flag"),
+        offline,
+        session_options=session or {},
+        global_options=global_ or {},
+    )
+    return resolve_options(options, given.get("graph", {}), Report())
+
+
+ORDER = ("command line", "option", "graph option", "session option", "global option")
+
+
+@pytest.mark.parametrize("first", range(5))
+def test_the_first_level_that_gives_a_value_wins(first):
+    """Command line, option, graph, session, process: a level beats all behind it, even with "0" against "1"."""
+    values = [None] * first + ["0"] + ["1"] * (4 - first)
+    flag, option, graph, session, global_ = values
+
+    def given(value):
+        return {} if value is None else {KEY: value}
+
+    found = levels(given(session), given(global_), flag=flag, options=given(option), graph=given(graph))
+    assert (found.tiling_schedule_optimize, found.given_by) == (False, ORDER[first])
+
+
+@pytest.mark.parametrize("level", ["session", "global_"])
+@pytest.mark.parametrize(("value", "on"), [("", False), ("0", False), ("1", True)])
+def test_legal_values_of_session_and_process(level, value, on):
+    """Empty and 0 are off, 1 is on."""
+    assert levels(**{level: {KEY: value}}).tiling_schedule_optimize is on
+
+
+@pytest.mark.parametrize("value", BAD)
+@pytest.mark.parametrize(
+    ("level", "offline", "code"),
+    [
+        ("session", True, "E10001"),
+        ("session", False, "E10001"),
+        ("global_", True, "E10006"),
+        ("global_", False, "E10001"),
+    ],
+)
+def test_bad_values_of_session_and_process(level, offline, code, value):
+    """E10001 for a session and for GEInitialize (online), E10006 for aclgrphBuildInitialize (offline)."""
+    with pytest.raises(OptionError) as caught:
+        levels(**{level: {KEY: value}}, offline=offline)
+    assert caught.value.id == code
+    assert KEY in caught.value.where
+
+
+@pytest.mark.parametrize("level", ["session", "global_"])
+def test_om2_refuses_every_level(level):
+    """OM2 output refuses the option at whatever level it is given, with a legal value too."""
+    with pytest.raises(OptionError, match="om2"):
+        levels(**{level: {KEY: "0", OM2: "7"}})
+
+
+def test_unknown_keys_of_each_level_warn():
+    """A key that nothing here reads is a warning that names its level."""
+    report = Report()
+    options = CompileOptions({"ge.a": "1"}, session_options={"ge.b": "1"}, global_options={"ge.c": "1"})
+    resolve_options(options, {"ge.d": "1"}, report)
+    assert [line.split(" '")[0] for line in report.warnings] == [
+        "option", "graph option", "session option", "global option",
+    ]  # fmt: skip
+
+
+def test_mode_of_a_lower_level():
+    """The build mode is looked up in the same order."""
+    assert not levels({MODE: "online"}, {MODE: "offline"}).offline
+    assert levels({MODE: "online"}, options={MODE: "offline"}).offline

@@ -9,8 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from emu_plugins.compiler.attributes import GE_ATTRS
 from emu_plugins.compiler.graph import MAX_RANK
-from emu_plugins.compiler.operators import GE_ATTRS
 from emu_plugins.compiler.parse import _KEYS, MAX_NAME
 from formats.dtypes import BY_NAME
 

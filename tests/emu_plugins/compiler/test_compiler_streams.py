@@ -76,10 +76,11 @@ def test_producer_that_sinks_itself(lab):
 @pytest.mark.parametrize(
     ("field", "enough", "id_"),
     [
-        ("max_streams", 2, "limit.streams"),
-        ("max_events", 2, "limit.events"),
+        # Two streams of the graph and the one that calls the model.
+        ("max_streams", 3, "207008"),
+        ("max_events", 2, "207007"),
         # Main stream of two probes: 2 x (wait and reset, 8 bubbles, kernel) and the end = 23 entries.
-        ("usable_tasks", 23, "limit.tasks"),
+        ("usable_tasks", 23, "EE1019"),
         # The attached one adds 2 x (tiling, update, record) = 6.
         ("persistent_tasks", 29, "limit.persistent-tasks"),
     ],
@@ -95,8 +96,15 @@ def test_limits(lab, field, enough, id_):
 
 
 def test_memory_limit(lab):
-    """Tensors and workspaces together must fit: 64 + 4 + 64 bytes of tensors and 1024 of workspace."""
-    lab.compile(lab.one(), chip=replace(lab.chip, memory_bytes=1156))
-    with pytest.raises(LimitError) as caught:
-        lab.compile(lab.one(), chip=replace(lab.chip, memory_bytes=1155))
-    assert caught.value.id == "limit.memory"
+    """Tensors, workspaces and rings must fit: 64 + 4 + 64 bytes, 1024, and three rings of 2048 entries of 64 bytes."""
+    needed = 1156 + 3 * 2048 * 64
+    lab.compile(lab.one(), chip=replace(lab.chip, memory_bytes=needed))
+    with pytest.raises(LimitError, match="submission rings 393216, workspaces of op 1024") as caught:
+        lab.compile(lab.one(), chip=replace(lab.chip, memory_bytes=needed - 1))
+    assert (caught.value.id, caught.value.where) == ("limit.memory", "graph g")
+
+
+def test_limits_name_who_used_them_up(lab):
+    """The message names the operators that take most of what is too little."""
+    with pytest.raises(LimitError, match="takes 2: a, b"):
+        lab.compile(two_probes(lab), chip=replace(lab.chip, max_events=1))

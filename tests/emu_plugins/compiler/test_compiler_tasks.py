@@ -93,9 +93,16 @@ def test_library_on_310p(lab):
 
 
 def test_picture_order(lab):
-    """Policy `sink_run_order` = picture puts the record before the update."""
+    """Policy `sink_run_order` = picture puts the record before the update, which the end of the graph then awaits."""
     tasks = lab.compile(lab.one(), policies={"sink_run_order": "picture"}).blob.tasks
-    assert [int(task.type) for task in tasks[-4:]] == [26, 1, 41, 19]
+    assert [(int(task.type), task.stream_id) for task in tasks[-6:]] == [
+        (26, 0),
+        (1, 1),
+        (41, 1),
+        (1, 1),
+        (2, 0),
+        (19, 0),
+    ]
 
 
 def test_compiled_block_dim(lab):
@@ -112,7 +119,7 @@ def test_without_sink_one_kernel(lab, type_, lens, sink):
     """Without a sink sequence there is one kernel task with `{t}` and the compile-time block dim."""
     blob = lab.compile(lab.one(type_, lens), sink=sink).blob
     kernel, end = blob.tasks
-    assert (int(kernel.type), kernel.block_dim, int(end.type)) == (26, 7, 19)
+    assert (int(kernel.type), kernel.block_dim, int(end.type)) == (0 if type_ == "StaticBinary" else 26, 7, 19)
     assert kernel.args_format == "{i0*}{i1*}{i2}{o0*}{ws0*}{t}"
     assert blob.streams == (BlobStream(0, "main_0"),)
     assert blob.events == ()

@@ -7,6 +7,7 @@ import pytest
 from emu_core.errors import DeviceFault, PluginError
 from emu_core.hookspecs import hookimpl
 from emu_core.kernels import AicpuKernelSpec, CoreType, Cost, KernelSpec
+from emu_core.trace import TaskDone
 
 LAUNCH_NS, AICPU_NS = 3000, 5000
 # 910B3: 1.8 GHz; 8192 operations and 32 bytes per cycle and core.
@@ -123,9 +124,9 @@ def test_a_cost_that_cannot_be_had_is_the_plugins_error(bench, lab, cost):
 
 
 def test_a_kernel_for_other_products_is_a_fault(bench):
-    """The descriptor points at a kernel that has no binary for A2."""
+    """The descriptor points at a vector kernel that has no binary for A2."""
     bench.run(_kernel(bench, "Other"))
-    assert [(f.id, f.ts_code) for f in bench.faults] == [("kernel.product", 0x26)]
+    assert [(f.id, f.ts_code, f.acl_code) for f in bench.faults] == [("kernel.product", 0x31, 507035)]
     assert "Other has no binary for A2" in bench.faults[0].what
 
 
@@ -136,10 +137,24 @@ def test_block_dim_0_at_the_launch_becomes_1(bench, lab):
     assert [launch[1] for launch in lab.launches] == [1, 5]
 
 
-def test_a_kernel_without_arguments_in_memory_is_a_memory_fault(bench):
-    """Its first argument word lies nowhere."""
-    bench.run(_kernel(bench, "Vector", args=64))
-    assert [(f.id, f.ts_code, f.kind) for f in bench.faults] == [("memory.bounds", 0x26, "kernel")]
+@pytest.mark.parametrize(
+    ("name", "ts_code", "acl"), [("Cube", 0x26, 507015), ("Mix", 0x26, 507015), ("Vector", 0x31, 507035)]
+)
+def test_a_kernel_without_arguments_in_memory_is_a_memory_fault(bench, name, ts_code, acl):
+    """Its first argument word lies nowhere: AI Core exception, or vector core exception."""
+    bench.run(_kernel(bench, name, args=64))
+    assert [(f.id, f.ts_code, f.acl_code, f.kind) for f in bench.faults] == [("memory.bounds", ts_code, acl, "kernel")]
+
+
+@pytest.mark.parametrize(("kind", "word"), [(0, "barrier"), (1, "invalidate"), (2, "prefetch"), (3, "write back")])
+def test_cache_maintenance_on_the_ai_core_queue_has_no_effect(bench, kind, word):
+    """An entry of type 0 with the cmo bit completes after the time of a NOP."""
+    stream = bench.stream()
+    bench.raw(stream, "CmoKernelSqe", type=0, cmo=1, cmo_type=kind)
+    bench.run(stream)
+    assert bench.done() == [(0, 0, "kernel", 100)]
+    (done,) = [e for e in bench.device.trace if isinstance(e, TaskDone)]
+    assert done.detail == f"cache {word}: no effect"
 
 
 @pytest.mark.parametrize(

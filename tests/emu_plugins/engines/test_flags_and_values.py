@@ -11,6 +11,8 @@ from emu_core.errors import DeviceFault
 from emu_core.trace import SignalChanged, TaskDone
 from emu_plugins.chips.ascend910b import ASCEND910B3
 from emu_plugins.engines import sqemu_engines
+from emu_plugins.engines.task_types import ACTS, COMPLETES
+from formats.enums import CONDITION_TYPES, TASK_TYPES
 
 EVENT_NS, NOTIFY_NS, NOP_NS, WRITE_NS = 500, 500, 100, 100
 
@@ -128,14 +130,52 @@ def test_a_plain_write_must_be_aligned_and_at_most_32_bytes(queues, awsize, offs
     assert (fault.id, fault.error_type, fault.ts_code, fault.acl_code) == ("sqe.write-value", 8, 0x106, 507001)
 
 
-@pytest.mark.parametrize("fields", [{"va": 0}, {"va": 1, "sub_type": 2}, {"va": 0, "ptr_mode": 1}])
-def test_other_value_writes_are_unsupported_here(queues, fields):
-    """Physical addresses and doorbells are refused, not guessed."""
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [
+        ({"va": 0}, "write to the physical address"),
+        ({"va": 1, "sub_type": 2}, "doorbell"),
+        ({"va": 0, "ptr_mode": 1}, "descriptor at a physical address"),
+        ({"va": 1, "sub_type": 3, "remote_phy_dev_id": 2}, "notify record for another device"),
+    ],
+)
+def test_value_writes_to_absent_hardware_follow_the_policy(queues, fields, what):
+    """They complete without a write and say so, or are SQE errors."""
+    bench = queues()
+    stream, at = bench.stream(), bench.room(64)
+    bench.raw(stream, "WriteValueSqe", type=8, write_addr=at, write_value_part0=7, **fields)
+    bench.run(stream)
+    (done,) = [e for e in bench.device.trace if isinstance(e, TaskDone)]
+    assert done.detail.startswith(what)
+    assert done.detail.endswith("absent")
+    assert bench.device.memory.read(at, 4) == bytes(4)
+    strict = queues(absent_hardware="fault")
+    stream = strict.stream()
+    strict.raw(stream, "WriteValueSqe", type=8, write_addr=strict.room(64), **fields)
+    strict.run(stream)
+    assert [(f.id, f.error_type) for f in strict.faults] == [("sqe.unsupported", 8)]
+
+
+@pytest.mark.parametrize("sub_type", [3, 4])
+def test_a_notify_record_for_another_process_of_this_device_sets_the_notify(queues, sub_type):
+    """A stream that waits for notify 9 goes on when the write is done."""
+    bench = queues()
+    waits, sends = bench.stream(), bench.stream()
+    bench.add(waits, "notify_wait", 9)
+    bench.raw(sends, "WriteValueSqe", type=8, sub_type=sub_type, event_id=9, awsize=2, write_value_part0=1)
+    bench.run(waits, sends)
+    assert bench.done() == [(1, 0, "write_value", WRITE_NS), (0, 0, "notify_wait", WRITE_NS)]
+
+
+@pytest.mark.parametrize("sub_type", [5, 0xFFFFFFFF])
+def test_a_value_write_of_no_known_sub_type_is_undefined(queues, sub_type):
+    """The refusal names the numbers that are known."""
     bench = queues()
     stream = bench.stream()
-    bench.raw(stream, "WriteValueSqe", type=8, write_addr=bench.room(64), **fields)
+    bench.raw(stream, "WriteValueSqe", type=8, va=1, sub_type=sub_type, write_addr=bench.room(64))
     bench.run(stream)
-    assert [f.id for f in bench.faults] == ["sqe.unsupported"]
+    (fault,) = bench.faults
+    assert (fault.id, "undefined" in fault.what) == ("sqe.unsupported", True)
 
 
 def test_a_plain_write_out_of_bounds_or_into_a_cell_is_a_memory_fault(queues):
@@ -150,15 +190,83 @@ def test_a_plain_write_out_of_bounds_or_into_a_cell_is_a_memory_fault(queues):
         assert (bench.faults[-1].id, bench.faults[-1].ts_code) == (id_, 0x103)
 
 
-def test_conditions_without_a_program_that_is_understood_are_unsupported_here(queues):
-    """Sub type 11 is named in the refusal."""
+@pytest.mark.parametrize("sub_type", [2, 3, *range(11, 24)])
+def test_conditions_for_absent_hardware_follow_the_policy(queues, sub_type):
+    """RDMA (2, 3) and data queues (11 to 23) complete and are traced by name, or are SQE errors."""
+    for policy, ids in (("complete", []), ("fault", ["sqe.unsupported"])):
+        bench = queues(absent_hardware=policy)
+        stream = bench.stream()
+        bench.raw(stream, "FunctionCallSqe", type=20, conds_sub_type=sub_type)
+        bench.run(stream)
+        assert [f.id for f in bench.faults] == ids
+        details = [e.detail for e in bench.device.trace if isinstance(e, TaskDone)]
+        assert all(CONDITION_TYPES[sub_type] in detail for detail in details)
+        assert len(details) == 1 - len(ids)
+
+
+@pytest.mark.parametrize(
+    ("struct", "number", "fields"),
+    [("EventWaitSqe", 5, {"event_id": 1, "timeout": 2}), ("NotifyWaitSqe", 7, {"notify_id": 1, "timeout": 2})],
+)
+def test_a_wait_has_seconds_of_its_own(queues, struct, number, fields):
+    """After two seconds of virtual time it is a task timeout (bit 2); with 0 it waits for ever."""
+    bench = queues()
+    limited, forever = bench.stream(), bench.stream()
+    bench.raw(limited, struct, type=number, kernel_credit=255, **fields)
+    bench.raw(forever, struct, type=number, kernel_credit=255, **{**fields, "timeout": 0})
+    bench.run(limited, forever)
+    (fault,) = bench.faults
+    assert (fault.id, fault.error_type, fault.ts_code, fault.time) == ("wait.timeout", 4, 0x105, 2_000_000_000)
+    assert forever.waiting is not None
+
+
+@pytest.mark.parametrize("sub_type", [26, 255])
+def test_conditions_of_no_known_sub_type_are_undefined(queues, sub_type):
+    """Task type not supported, and the number is named."""
     bench = queues()
     stream = bench.stream()
-    bench.raw(stream, "FunctionCallSqe", type=20, conds_sub_type=11)
+    bench.raw(stream, "FunctionCallSqe", type=20, conds_sub_type=sub_type)
     bench.run(stream)
     (fault,) = bench.faults
     assert (fault.id, fault.ts_code) == ("sqe.unsupported", 0x97)
-    assert "sub type 11" in fault.what
+    assert f"sub type {sub_type}" in fault.what
+
+
+@pytest.mark.parametrize("number", sorted(TASK_TYPES))
+def test_every_task_type_has_a_rule_and_completes_as_a_place_holder(queues, number):
+    """Each is listed once; with empty fields and pre-P none of them stops the queue, but 101 (no table) and 104, 12."""
+    listed = [number for numbers in COMPLETES.values() for number in numbers]
+    assert [*ACTS, *listed].count(number) == 1
+    bench = queues()
+    stream = bench.stream()
+    bench.raw(stream, "PhSqe", type=3, task_type=number, pre_p=1)
+    bench.run(stream)
+    assert bool(bench.faults) is (number in {101, 104})
+    if number in listed:
+        (done,) = [e for e in bench.device.trace if isinstance(e, TaskDone)]
+        assert done.detail.startswith(f"task type {number} ({TASK_TYPES[number]}): ")
+
+
+def test_a_forced_recycle_empties_the_queue_of_its_target(queues):
+    """Task type 6 with sub type 0x67; any other sub type leaves the queue alone."""
+    for sub_type, left in ((0x67, 0), (0, 2)):
+        bench = queues()
+        waits, recycles = bench.stream(), bench.stream()
+        bench.add(waits, "event_wait", 1)
+        bench.add(waits, "nop")
+        bench.raw(recycles, "PhMaintenanceSqe", type=3, task_type=6, pre_p=1, sub_type=sub_type, target_id=waits.id)
+        bench.run(waits, recycles)
+        assert waits.queue.pending == left
+
+
+def test_the_abort_of_a_model_that_does_not_exist_is_a_fault(queues):
+    """Task type 12, operation 6; the other operations are the host's bookkeeping."""
+    bench = queues()
+    stream = bench.stream()
+    for operation in (0, 1, 2, 3, 4, 5, 6):
+        bench.raw(stream, "PhModelMaintenanceSqe", type=3, task_type=12, pre_p=1, model_id=3, operation=operation)
+    bench.run(stream)
+    assert [(f.id, f.slot, f.ts_code) for f in bench.faults] == [("model.unknown", 6, 0x4)]
 
 
 def test_after_a_fault_the_queue_stops_at_the_entry(queues):
@@ -191,7 +299,7 @@ def test_a_chip_of_another_family_has_no_engines_of_ours(host):
     """Its queues hold other entries, so the v100 handlers stay away."""
 
     class Other:
-        chip = replace(ASCEND910B3, family="v200")
+        chip = replace(ASCEND910B3, family="arch5162")
 
     assert list(sqemu_engines(device=Other())) == []
 

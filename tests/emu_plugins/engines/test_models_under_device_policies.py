@@ -53,13 +53,13 @@ def test_a_clean_run_is_the_same_under_every_policy(blob, host, policies):
 
 
 def test_a_tiling_task_over_its_budget_fails_the_model_and_it_can_be_aborted(blob, host):
-    """Eight units of 1 us are less than launch and tiling: AI CPU timeout, 507011 for the caller, ready after abort."""
+    """Eight units of 1 us are less than launch and tiling: AI CPU timeout, also for the caller, ready after abort."""
     device, model, inputs = _load(blob, host, kernel_credit_us="1")
     for _ in range(2):
         result = model.execute(inputs)
         first = result.faults[0]
         assert (first.id, first.ts_code, first.acl_code) == ("task.timeout", 0x28, 507017)
-        assert [f.acl_code for f in result.faults[1:]] == [507011]
+        assert [f.acl_code for f in result.faults[1:]] == [507017]
         model.abort()
         assert device.ai_cpus.free == device.ai_cpus.capacity
         assert device.scheduler.slots.held == set()

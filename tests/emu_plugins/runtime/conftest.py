@@ -19,6 +19,7 @@ from emu_core.operators import InputSpec, OperatorSpec, OutputSpec, Placement, T
 from emu_core.plugins import PluginHost
 from emu_core.policies import Scope
 from emu_core.tiling import TilingError
+from emu_plugins.runtime import Runtime
 
 UNKNOWN_KEY, FAIL, TOO_MUCH, CRASH, SCHEDULE = 99, -1, -2, -3, -4
 FINE, PAST_END, READS_UNWRITTEN, SILENT, RAISES = range(5)
@@ -60,6 +61,12 @@ def _knob_infer(_inputs, _attrs):
     return (TensorInfo("float32", (4,)),)
 
 
+def _shows_run(launch):
+    """Y = [key, block dim]."""
+    with launch.memory.out_array(launch.arg(2), "<f4", (2,)) as y:
+        y[:] = [launch.tiling_key, launch.block_dim]
+
+
 def _twice_tiling(context):
     context.set_tiling_key(0)
     context.set_block_dim(1)
@@ -94,6 +101,8 @@ KERNELS = (
     KernelSpec("Knob", CoreType.AIV, (0, 1, 2, 3, 4), _knob_run, lambda _: Cost()),
     KernelSpec("Refuses", CoreType.AIC, (0, 1, 2, 3, 4), _odd_run, lambda _: Cost()),
     KernelSpec("Twice", CoreType.AIV, (0,), _twice_run, lambda _: Cost()),
+    KernelSpec("Shows", CoreType.AIV, (0, 1, 2, 3, 4), _shows_run, lambda _: Cost()),
+    KernelSpec("Mixed", CoreType.MIX, (0,), lambda _: None, lambda _: Cost()),
 )
 
 
@@ -219,3 +228,69 @@ def fill():
         return np.repeat(100 * key + np.arange(dim), width)[:size].astype(np.float32)
 
     return expected
+
+
+@dataclass
+class Bound:
+    """A runtime with a model being built: two bound streams, a calling stream, a program, cells of an update."""
+
+    runtime: Runtime
+    model: Any
+    work: Any
+    side: Any
+    caller: Any
+    program: Any
+    para: dict[str, Any]
+    args: int
+
+    @property
+    def device(self):
+        """The device."""
+        return self.runtime.device
+
+    def launch(self, *, key=0, block_dim=1, config=None):
+        """A kernel on the work stream; returns its task id."""
+        function = self.runtime.get_function(self.program, key)
+        return self.runtime.launch_kernel(function, block_dim, self.work, self.args, *([config] if config else []))
+
+    def set_cells(self, key, block_dim):
+        """What the next update reads."""
+        self.runtime.memcpy_to_device(self.para["tiling_key_addr"], key.to_bytes(8, "little"))
+        self.runtime.memcpy_to_device(self.para["block_dim_addr"], block_dim.to_bytes(8, "little"))
+
+    def update_entry(self, slot=0, stream=None):
+        """The entry in a slot of a stream, the side stream by default, decoded as an update."""
+        queue = (stream or self.side).core.queue
+        return self.device.layout("PhModelTaskUpdateSqe").parse(queue.entry(slot))
+
+
+@pytest.fixture
+def api(host):
+    """Makes a runtime on a chip; `firmware` and `device_id` as `Runtime`, policies by name."""
+
+    def make(chip="ascend910b3", *, firmware=None, **policies):
+        return Runtime(Device(chip, {k: str(v) for k, v in policies.items()}, host), firmware=firmware)
+
+    return make
+
+
+@pytest.fixture
+def bound(api):
+    """Makes a `Bound`; the kernel Shows writes its key (0 to 4) and block dim to y."""
+
+    def make(chip="ascend910b3", *, kernel="Shows", bind=True, keys=None, **options):
+        runtime = api(chip, **options)
+        work, side, caller = (runtime.create_stream(name=name) for name in ("work", "side", "caller"))
+        model = runtime.create_model("m")
+        if bind:
+            runtime.bind_stream(model, work)
+            runtime.bind_stream(model, side)
+        program = runtime.register_program(kernel, keys)
+        cells = {"tiling_key_addr": runtime.malloc(8, ts=True), "block_dim_addr": runtime.malloc(8, ts=True)}
+        y, workspace, tiling = runtime.malloc(16), runtime.malloc(64), runtime.malloc(64)
+        runtime.memcpy_to_device(tiling, bytes(64))
+        args = runtime.arguments([0, 0, y, workspace, tiling])
+        para = {"hdl": program, "ffts_plus_task_info": None, **cells}
+        return Bound(runtime, model, work, side, caller, program, para, args)
+
+    return make

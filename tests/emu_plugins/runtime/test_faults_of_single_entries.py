@@ -64,7 +64,7 @@ def test_a_kernel_that_nobody_registered_is_a_fault(plain, ids):
     result = bench.run(5)
     assert ids(result.faults) == ["kernel.unknown", "model.failed"]
     assert "0x4030201" in result.faults[0].what
-    assert result.faults[0].ts_code == 0x26
+    assert result.faults[0].ts_code == 0x31
 
 
 def test_block_dim_zero_is_a_fault(plain, ids):
@@ -155,7 +155,7 @@ def test_s60_a_fault_stops_its_queue_and_the_siblings_wait(lab, ids):
         kernel["sq_sw_status"],
         kernel["sq_head"],
         kernel["task_id"],
-    ) == (1, 1, 0x26, 2, 2)
+    ) == (1, 1, 0x31, 2, 2)
     assert (model["sq_id"], model["error_type"], model["sqe_type"]) == (caller.id, 32, 7)
     packed = get("v100", "CqeModelExec")
     cq = bench.device.cq

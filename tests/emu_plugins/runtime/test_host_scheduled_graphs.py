@@ -170,7 +170,7 @@ def test_after_a_fault_nothing_more_is_launched(lab, probe_graph, ids):
     bench = lab(P3, graph=graph, uninitialised_read="fault")
     result = bench.run(2002)
     assert ids(result.faults) == ["hazard.uninitialised-read"]
-    assert result.faults[0].acl_code == 507015
+    assert result.faults[0].acl_code == 507035
     assert bench.model.caller.queue.tail == 1
     assert not result.ok
 

@@ -156,7 +156,7 @@ def test_a_launch_that_cannot_be_submitted_leaves_a_failed_model(lab, monkeypatc
     """Whatever stops the launch, the model does not claim to be running."""
     bench = lab(P3)
 
-    def full(_sqe):
+    def full(*_):
         raise LimitError("SQ 2 is full", id="limit.sq-full")
 
     monkeypatch.setattr(bench.model.caller.queue, "append", full)

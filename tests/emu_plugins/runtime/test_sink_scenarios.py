@@ -183,15 +183,15 @@ def test_silent_reuse_when_the_update_is_lost(lab, fill, ids):
 
 
 def test_the_placeholder_block_dim_is_a_fault(lab, ids):
-    """0xFFFF at start: TS 0x26 for the kernel, 0x91 for the model, ACL 507011, and no outputs."""
+    """0xFFFF at start: TS 0x31 for the vector kernel, 0x91 for the model, ACL 507011, and no outputs."""
     bench = lab(P3, nop_count=0)
     result = bench.run(5)
     assert not result.ok
     assert ids(result.faults) == ["kernel.placeholder-block-dim", "model.failed"]
     kernel, model = result.faults
     assert (kernel.ts_code, kernel.acl_code, kernel.stream, kernel.slot, kernel.engine) == (
-        0x26,
-        507015,
+        0x31,
+        507035,
         0,
         2,
         "ai_core",

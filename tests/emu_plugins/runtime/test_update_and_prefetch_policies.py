@@ -178,7 +178,7 @@ def test_reads_of_bytes_nobody_wrote(knob, ids, policy):
     result = knob(uninitialised_read=policy).run(2002)
     if policy == "fault":
         assert ids(result.faults) == ["hazard.uninitialised-read", "model.failed"]
-        assert result.faults[0].ts_code == 0x26
+        assert result.faults[0].ts_code == 0x31
         return
     assert result.ok
     assert ids(result.hazards) == ["hazard.uninitialised-read"] * (policy == "hazard")
@@ -274,7 +274,7 @@ def test_a_kernel_that_writes_past_an_end_is_a_memory_fault(knob, ids):
     """Key 1 writes five floats into a tensor of four; the fault names the tensor and the four bytes too many."""
     result = knob().run(2001)
     assert ids(result.faults) == ["memory.bounds", "model.failed"]
-    assert result.faults[0].ts_code == 0x26
+    assert result.faults[0].ts_code == 0x31
     assert "4 bytes past the end of tensor y0" in result.faults[0].what
 
 
