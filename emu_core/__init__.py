@@ -76,6 +76,12 @@ if TYPE_CHECKING:
     from emu_core.operators import ShapeError as ShapeError
     from emu_core.operators import TensorInfo as TensorInfo
     from emu_core.origin import Origin as Origin
+    from emu_core.plans import Acts as Acts
+    from emu_core.plans import Clears as Clears
+    from emu_core.plans import Fixed as Fixed
+    from emu_core.plans import Holds as Holds
+    from emu_core.plans import Sets as Sets
+    from emu_core.plans import Waits as Waits
     from emu_core.plugins import PluginHost as PluginHost
     from emu_core.policies import PolicySpec as PolicySpec
     from emu_core.policies import Scope as Scope
@@ -111,6 +117,7 @@ _HOMES = {
     "model": "Model Port Result",
     "operators": "Arrays AttrSpec AttrValue Case InputSpec OperatorSpec OutputSpec Placement ShapeError TensorInfo",
     "origin": "Origin",
+    "plans": "Acts Clears Fixed Holds Sets Waits",
     "plugins": "PluginHost",
     "policies": "PolicySpec Scope",
     "reports": "Deadlock Fault Hazard",

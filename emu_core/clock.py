@@ -55,9 +55,12 @@ class Clock:
     def plan(self, time: int, stream_id: int, action: Callable[[], object]) -> int:
         """`at` for the scheduler's own next step of a queue."""
         ticket = next(self._tickets)
-        now = self.now
-        heappush(self.queue, (time if time > now else now, stream_id, ticket, action))
+        heappush(self.queue, (max(time, self.now), stream_id, ticket, action))
         return ticket
+
+    def put(self, time: int, stream_id: int, ticket: int, action: Callable[[], object]) -> None:
+        """Plan `action` under a ticket that was taken before and is not planned now."""
+        heappush(self.queue, (time, stream_id, ticket, action))
 
     def has_guests(self, stream_id: int) -> bool:
         """Whether somebody but the scheduler has planned something of this stream."""

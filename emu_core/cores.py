@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from emu_core.chips import Chip
     from emu_core.clock import Clock
     from emu_core.kernels import Mix
-    from emu_core.lanes import Lane
+    from emu_core.lane import Lane
 
 
 FUSED, CUBE, VECTOR = "AI Core", "cube core", "vector core"

@@ -17,7 +17,7 @@ from emu_core.origin import NOWHERE
 from emu_core.plugins import PluginHost
 from emu_core.policies import PolicySet
 from emu_core.reports import Hazard
-from emu_core.rings import CompletionQueue, SubmissionQueue
+from emu_core.rings import SQE_BYTES, CompletionQueue, SubmissionQueue
 from emu_core.scheduler import Scheduler
 from emu_core.signals import SignalTable
 from emu_core.spans import PATCHES
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 HOST_STREAM = "host"
 LAST_PRIORITY = 7
+FIRST_WORD_BITS = 32
 
 
 class Device:
@@ -221,7 +222,14 @@ class Device:
         queue, clock, trace = stream.queue, self.clock, self.trace
         address = queue.address(slot)
         stream.window.before_write(slot)
-        raw = bytearray(queue.entry(slot))
+        raw = queue.row(slot)
+        same_word = True
+        changes = []
+        for name, value in values.items():
+            access, layout = struct.field(name), struct.by_name[name]
+            same_word = same_word and layout.offset >= FIRST_WORD_BITS
+            changes.append((name, value, access, layout))
+        stream.before_change(slot, slot, same_word=same_word)
         number = queue.submissions.number_at(slot)
         task, origin = -1, NOWHERE
         if number is not None:
@@ -229,17 +237,14 @@ class Device:
         head = (clock.now, self.run, writer, "sqe", stream_id, slot, task, struct.struct_name)
         tail = (tiling_key, table_row, origin.node, origin.model_task)
         traced = trace.wants(Patched)
-        for name, value in values.items():
-            before = struct.field(name).patch(raw, 0, value)
-            layout = struct.by_name[name]
+        for name, value, access, layout in changes:
+            before = access.patch(raw, 0, value)
             row = (*head, name, address, layout.offset, layout.width, before, value, *tail)
             self.journal.note(row)
             if traced:
                 trace.log((clock.now, clock.front, PATCHES, row))
-        if number is None:
-            self.memory.poke(address, bytes(raw))
-        else:
-            queue.rewrite(slot, raw)
+        if self.memory.on_write is not None:
+            self.memory.on_write(address, SQE_BYTES)
         stream.patched_in[slot] = self.run
 
     def replace_sqe(self, stream_id: int, slot: int, sqe: bytes, writer: Writer = HOST) -> None:

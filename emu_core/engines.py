@@ -132,9 +132,9 @@ class Handler:
     skips: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Task:
-    """One entry being executed.
+    """One entry being executed; one is made for each, so it is not frozen, which would cost as much again.
 
     Attributes:
         device, stream, slot, task_id: where it is.

@@ -1,154 +1,32 @@
-"""Lanes: queues that run ahead of the clock, from stop to stop of a decoded window.
+"""The queues that run ahead, and the loop that runs them and every other planned action in one order.
 
-A queue in a lane is not kept up entry by entry: its lane knows when it is at which stop, and everything between is
-arithmetic. Nobody can tell, because a lane ends (*settles*) the moment somebody looks: the queue is put where it stands
-now, entry in flight included, and single steps go on from there. What happens at stops has its place in the total order
-(time, stream, sequence) like any other step.
-
-| phase | planned on the clock | meaning |
-|---|---|---|
-| `OPEN` | now | between two entries |
-| `STOP` | end of a `SET` or `CLEAR`, start of any other stop | entries that take time, then the stop |
-| `PARKED` | nothing | at a wait, its flag is not set |
-| `WOKEN` | now | its flag was set |
-| `QUEUED` | nothing | wants a unit of a pool |
-| `HOLDING` | end of the time it holds its unit | has one |
-| `ACTING` | nothing | its entry does something of its own at this moment |
-
-| who looks or acts | what happens |
-|---|---|
-| reads `head` of the queue or `state` of the stream | computed, the lane goes on |
-| reads what else the stream is doing; pauses, halts, disables it | settles |
-| writes to a slot that was decoded and is still to come | settles, the window is dropped |
-| plans something of its own for the stream (`Clock.at`) | settles; no lane until that has happened |
-| asks a pool in which it holds or wants a unit, or submits a launch there | settles |
-| reads the trace | all lanes settle |
+What a lane is, and who ends one: `emu_core.lane`. How one ends: `emu_core.settling`.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from heapq import heappop, heappush, heappushpop
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from emu_core.cores import CorePool, Job
-from emu_core.engines import Launch
 from emu_core.errors import DeviceFault
+from emu_core.lane import ACTING, AT, HOLDING, OP, OPEN, OWNED, PARKED, QUEUED, STOP, WOKEN, Lane
 from emu_core.notice import LATE
-from emu_core.plans import Holds
-from emu_core.rings import SQE_BYTES
+from emu_core.settling import Settler
 from emu_core.spans import ACTED, CLEARED, HELD, HOLDS, PARKS, PASSED, SETS, TAKEN, Span
-from emu_core.streams import Running, State
+from emu_core.streams import Running
 from emu_core.trace import TaskStarted
 from emu_core.windows import ACT, CLEAR, END, ENTRY, HOLD, LONGEST, SET, TAKE, WAIT, Planner, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from emu_core.device import Device
-    from emu_core.engines import Handler, Run, Task
     from emu_core.scheduler import Scheduler
     from emu_core.streams import Stream
     from emu_core.windows import Stop
 
-OPEN, STOP, PARKED, WOKEN, QUEUED, HOLDING, ACTING = range(7)
-
-OP, KEY, AT = 1, 2, 4
-"""Places in a stop."""
-
-OWNED = frozenset({SET, CLEAR, ACT})
-"""Stops that are in flight for a time of their own."""
-
 LEAST = 16
 """A queue with fewer entries pending is not worth decoding."""
-
-_STATES = {OPEN: State.SLOT_ENABLE, PARKED: State.POLLING_FLAG}
-
-
-class Lane:
-    """One queue that runs ahead.
-
-    Attributes:
-        then: what its place on the clock stands for after it has settled.
-        executed, waited: the stream's `executed` and `last_wait`.
-        k: index of the stop it goes to or is at. start: when the entries before that stop began.
-        since: when it came to the stop. began: when it got its unit. length: how long it holds it.
-        asked: its place among those that asked a pool.
-    """
-
-    __slots__ = (
-        "asked", "began", "entry", "executed", "first", "k", "lanes", "length", "phase", "recorded", "run", "sid", "since", "span", "start",
-        "stops", "stream", "then", "ticket", "waited", "window",
-    )  # fmt: skip
-
-    def __init__(self, lanes: Lanes, stream: Stream, ticket: int) -> None:
-        self.lanes = lanes
-        self.stream = stream
-        self.sid = stream.id
-        self.ticket = ticket
-        self.then: Callable[[], None] | None = None
-        self.phase = OPEN
-        self.start = self.since = self.began = self.run = self.asked = self.length = 0
-        self.span: Span | None = None
-        self.executed: dict[int, bytes] = {}
-        self.waited: int | None = None
-
-    def enter(self, window: Window, at: int, now: int, run: int) -> None:
-        """Stand at index `at` of `window`."""
-        self.window = window
-        self.stops: list[Stop] = window.stops
-        self.k = self.first = bisect_left(window.at, at)
-        self.entry = self.recorded = at
-        self.phase = STOP
-        self.start = now
-        self.run = run
-        self.span = None
-
-    def __call__(self) -> None:
-        """Its place on the clock is reached outside of `Lanes.run`: go on in single steps."""
-        if self.then is None:
-            self.lanes.settle(self, reached=True)
-        if self.then is not None:
-            self.then()
-
-    def settle(self) -> None:
-        """Put the queue where it stands now; single steps go on from there."""
-        self.lanes.settle(self)
-
-    @property
-    def recording(self) -> bool:
-        """Whether the bytes that execute are kept."""
-        return self.lanes.recording
-
-    @property
-    def position(self) -> int:
-        """Index of the first entry behind the stop before."""
-        return self.entry if self.k == self.first else self.stops[self.k - 1][AT] + 1
-
-    def in_flight(self, *, reached: bool = False) -> int:
-        """Index of the entry at head; `reached`: all that ends now has ended."""
-        at = self.stops[self.k][AT]
-        if self.phase == OPEN:
-            return self.position
-        if self.phase != STOP or reached:
-            return at
-        clock, first = self.lanes.clock, self.position
-        ends = self.window.ends
-        passed = clock.front > self.sid or clock.now == self.start
-        since = clock.now - self.start + int(ends[first])
-        return first + int(ends[first + 1 : at + 1].searchsorted(since, "right" if passed else "left"))
-
-    def starts(self, at: int) -> int:
-        """When entry `at`, at or before the next stop, starts."""
-        return self.start + int(self.window.ends[at] - self.window.ends[self.position])
-
-    def head(self) -> int:
-        """Slot at head now."""
-        return (self.window.lo + self.in_flight()) % self.stream.queue.depth
-
-    def state(self) -> State:
-        """State of the stream now."""
-        return _STATES.get(self.phase, State.WORKING)
 
 
 class Lanes:
@@ -168,9 +46,9 @@ class Lanes:
         self._scheduler = scheduler
         self._planner: Planner | None = None
         self._looping = False
-        self._asked = 0
         self._entered: Lane | None = None
         self._watched: set[str] = set()
+        self._settler = Settler(device, scheduler)
         self.clock.before_guest = self._guest
         device.trace.follow(self.clock, self.settle_all)
 
@@ -229,7 +107,7 @@ class Lanes:
         if self._device.trace.wants_steps:
             self._log_span(lane, lane.start, at + (op in OWNED), at)
         if gap or own:
-            heappush(self.clock.queue, (lane.start + gap + own, lane.sid, lane.ticket, lane))
+            self.clock.put(lane.start + gap + own, lane.sid, lane.ticket, lane)
         else:
             self._entered = lane
 
@@ -249,124 +127,25 @@ class Lanes:
         stream.follow(lane.window.lo + lane.stops[lane.k][AT])
         stream.spare = lane
 
+    def settle(self, lane: Lane, *, reached: bool = False) -> None:
+        """Put the queue of `lane` where it stands now; `reached`: its place on the clock is reached."""
+        self._settler.settle(lane, reached=reached)
+
     def settle_stream(self, stream: Stream) -> None:
         """Settle the lane of `stream`, if it is in one."""
         if stream.lane is not None:
-            self.settle(stream.lane)
+            self._settler.settle(stream.lane)
 
     def settle_all(self) -> None:
         """Settle every lane."""
         for stream in self._device.streams.values():
             if stream.lane is not None:
-                self.settle(stream.lane)
+                self._settler.settle(stream.lane)
 
     def _guest(self, stream_id: int) -> None:
         stream = self._device.streams.get(stream_id)
         if stream is not None and stream.lane is not None:
-            self.settle(stream.lane)
-
-    def settle(self, lane: Lane, *, reached: bool = False) -> None:
-        """Put the queue of `lane` where it stands now; `reached`: its place on the clock is reached."""
-        stream, phase = lane.stream, lane.phase
-        if stream.lane is not lane:
-            return
-        if phase in (QUEUED, HOLDING):
-            self._settle_pool(lane)
-            return
-        at = lane.in_flight(reached=reached)
-        if phase == STOP:
-            stop = lane.stops[lane.k]
-            self._record(lane, at if at == stop[AT] and stop[OP] not in OWNED else at + 1)
-        stream.follow(lane.window.lo + at)
-        if phase == STOP:
-            self._settle_entry(lane, at)
-        elif phase == OPEN:
-            lane.then = lambda: self._scheduler.advance(stream)
-        elif phase == ACTING:
-            stream.state = State.WORKING
-        else:
-            self._settle_wait(lane, at)
-
-    def _settle_entry(self, lane: Lane, at: int) -> None:
-        """An entry is in flight, or the stop is about to start."""
-        stream, stop = lane.stream, lane.stops[lane.k]
-        waits = at == stop[AT]
-        if waits and stop[OP] not in OWNED:
-            lane.then = lambda: self._scheduler.advance(stream)
-            return
-        task, handler = self._task(lane, at)
-        running, finish = self._running(lane, task, handler, lane.starts(at))
-        stream.state = State.WORKING
-        if waits:
-            running.ticket = lane.ticket
-            lane.then = finish
-            return
-        self.clock.cancel(lane.ticket)
-        running.ticket = self.clock.plan(lane.starts(at + 1), stream.id, finish)
-        if lane.span is not None:
-            lane.span.cut(at)
-
-    def _running(self, lane: Lane, task: Task, handler: Handler, since: int) -> tuple[Running, Callable[[], None]]:
-        outcome = handler.start(task)
-        assert not hasattr(outcome, "signal"), "a plan that is no wait belongs to a handler that does not wait"
-        done: Run | Launch = outcome  # type: ignore[assignment]
-        running = Running(task, handler, since)
-        lane.stream.running = running
-        return running, lambda: self._scheduler.finish(running, done, done.detail)
-
-    def _settle_wait(self, lane: Lane, at: int) -> None:
-        stream = lane.stream
-        task, handler = self._task(lane, at)
-        stream.last_wait = task.slot
-        stream.waits_since = lane.since
-        if lane.phase == PARKED:
-            stream.state = State.POLLING_FLAG
-            stream.waits_for = lane.window.signals.signal(lane.stops[lane.k][KEY])
-            stream.waiting = (task, handler)
-            return
-        stream.state = State.WORKING
-        stream.wait_timer = lane.ticket
-        lane.then = lambda: self._scheduler.again(task, handler)
-
-    def _settle_pool(self, lane: Lane) -> None:
-        """The lane and all others that hold or want units of its pool go on as launches."""
-        plan = lane.window.kind(lane.stops[lane.k][AT]).plan
-        assert isinstance(plan, Holds)
-        launched = sorted(plan.pool.planned, key=lambda one: one.asked)
-        plan.pool.planned.clear()
-        plan.pool.line.clear()
-        for each in launched:
-            plan.pool.adopt(self._launch(each))
-
-    def _launch(self, lane: Lane) -> Job:
-        stream, stop = lane.stream, lane.stops[lane.k]
-        stream.follow(lane.window.lo + stop[AT])
-        stream.state = State.WORKING
-        task, handler = self._task(lane, stop[AT])
-        outcome = handler.start(task)
-        assert isinstance(outcome, Launch), "a plan that holds a unit belongs to a handler that launches"
-        running = Running(task, handler, lane.since)
-        stream.running = running
-        job = self._scheduler.job(running, outcome)
-        job.asked = lane.since
-        if lane.phase == HOLDING:
-            assert isinstance(outcome.pool, CorePool)
-            lane.then = outcome.pool.resume(job, lane.began, lane.ticket)
-        return job
-
-    def _task(self, lane: Lane, at: int) -> tuple[Task, Handler]:
-        slot = lane.window.lo + at
-        return self._scheduler.task(lane.stream, slot, lane.stream.queue.entry(slot)), lane.window.kind(at).handler
-
-    def _record(self, lane: Lane, end: int) -> None:
-        """Keep the bytes of the entries that started, up to index `end`, for a device that remembers what executed."""
-        first, lo = lane.recorded, lane.window.lo
-        if not self.recording or end <= first:
-            return
-        raw = lane.stream.queue.view()[lo + first : lo + end].tobytes()
-        for index in range(end - first):
-            lane.executed[lo + first + index] = raw[SQE_BYTES * index : SQE_BYTES * index + SQE_BYTES]
-        lane.recorded = end
+            self._settler.settle(stream.lane)
 
     # ---- the loop --------------------------------------------------------------------------------------------
 
@@ -379,7 +158,7 @@ class Lanes:
             self._looping = outer
             entered, self._entered = self._entered, None
             if entered is not None:
-                heappush(self.clock.queue, (self.clock.now, entered.sid, entered.ticket, entered))
+                self.clock.put(self.clock.now, entered.sid, entered.ticket, entered)
 
     def _run(self) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop over local names; a call per stop would cost more
         clock, device = self.clock, self._device
@@ -388,6 +167,8 @@ class Lanes:
         log = device.trace.log if device.trace.wants_steps else None
         recording = self.recording
         plainly = log is None and not recording
+        lane: Any
+        asked = max((s.lane.asked for s in device.streams.values() if s.lane is not None), default=0)
         while queue:
             time, sid, ticket, lane = heappop(queue)
             while True:
@@ -409,17 +190,17 @@ class Lanes:
                 k = lane.k
                 stops = lane.stops
                 phase = lane.phase
-                if phase == HOLDING and plainly:
+                if phase == HOLDING and plainly and lane.line:
                     # The usual case of a crowded pool: hand the unit on, and stand in line again.
-                    hold = lane.window.hold
                     gap, op, key, own, at = stops[k + 1]
-                    if op == HOLD and not gap and hold is not None and hold[0].line and hold[0].line[0].length:
-                        line = hold[0].line
-                        following = line.popleft()
+                    line = lane.line
+                    following = line[0]
+                    if op == HOLD and not gap and following.length:
+                        line.popleft()
                         following.phase = HOLDING
                         following.began = time
-                        self._asked += 1
-                        lane.asked = self._asked
+                        asked += 1
+                        lane.asked = asked
                         lane.k = k + 1
                         lane.since = time
                         lane.length = key
@@ -447,7 +228,7 @@ class Lanes:
                     going = True
                     if recording:
                         lane.k = k
-                        self._record(lane, at if op in (ENTRY, END) else at + 1)
+                        self._settler.record(lane, at if op in (ENTRY, END) else at + 1)
                     if op == SET:
                         values[key] = 1
                         if log is not None:
@@ -468,7 +249,7 @@ class Lanes:
                             if queue[0][0] == time and queue[0][1] < sid:
                                 time, sid, ticket, lane = heappushpop(queue, (time, sid, ticket, lane))
                                 break
-                    elif op == WAIT or op == TAKE:  # noqa: PLR1714 - a tuple of globals would be built each time
+                    elif op == WAIT or op == TAKE:  # noqa: PLR1714, SIM109 - a tuple of globals would be built each time
                         if key not in values:
                             if key in parked:
                                 parked[key].append(sid)
@@ -537,8 +318,9 @@ class Lanes:
                             log((time, clock.front, HOLDS, lane, lane.window, at, time, 0))
                         lane.since = time
                         lane.length = key
-                        self._asked += 1
-                        lane.asked = self._asked
+                        asked += 1
+                        lane.asked = asked
+                        lane.line = pool.line if lane.window.hold is not None else None
                         pool.planned[lane] = None
                         if pool.free[unit]:
                             pool.free[unit] -= 1
@@ -568,7 +350,7 @@ class Lanes:
         try:
             kind.plan.act(task)  # type: ignore[union-attr]
         except DeviceFault as fault:
-            self.settle(lane)
+            self._settler.settle(lane)
             self._scheduler.fail(task, kind.handler, fault)
             return False
         if stream.lane is lane:
@@ -589,11 +371,11 @@ class Lanes:
         for stream_id in stream_ids:
             stream = self._device.streams[stream_id]
             if stream.lane is None:
-                self._scheduler.wake(stream)
+                self._scheduler.waits.wake(stream)
             else:
                 self.wake(stream.lane)
 
     def wake(self, lane: Lane) -> None:
         """The flag at which `lane` is parked was set."""
         lane.phase = WOKEN
-        heappush(self.clock.queue, (self.clock.now, lane.sid, lane.ticket, lane))
+        self.clock.put(self.clock.now, lane.sid, lane.ticket, lane)

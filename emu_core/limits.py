@@ -9,7 +9,8 @@
 | sunk tasks | `persistent_tasks` | the entries of all its streams | `limit.persistent-tasks` |
 | memory | `memory_bytes` | tensors, workspaces, rings | `limit.memory` (207001) |
 
-A host-scheduled program has one plain stream, whose ring wraps: only streams and memory count.
+A host-scheduled program has one plain stream, whose ring wraps: only streams and memory count, and everything of the
+static models inside.
 """
 
 from __future__ import annotations
@@ -98,9 +99,10 @@ def uses(blob: Blob, chip: Chip, *, per_wait: int = 2) -> tuple[Use, ...]:
         chip: the chip to compare with, which need not be the blob's own.
         per_wait: entries of an event wait, see `wait_entries`.
     """
-    if blob.unknown_shape:
+    host = _host_stream(blob)
+    names = {stream.id: stream.name for stream in blob.streams if stream.id != host}
+    if blob.unknown_shape and not names:
         return (_streams(("main",), chip), _memory(blob, chip, 1))
-    names = {stream.id: stream.name for stream in blob.streams}
     by_node: dict[int, Counter[str]] = {stream: Counter() for stream in names}
     for task in blob.tasks:
         if task.stream_id in by_node:
@@ -125,6 +127,11 @@ def require(found: Iterable[Use], chip: Chip, *, where: str = "") -> None:
     for use in found:
         if use.exceeded:
             raise LimitError(use.text(chip.name), id=use.id, where=where, remedy=use.remedy)
+
+
+def _host_stream(blob: Blob) -> int | None:
+    """The plain stream of a host-scheduled program, that of its last task; None for any other."""
+    return blob.tasks[-1].stream_id if blob.unknown_shape and blob.tasks else None
 
 
 def _user(task: BlobTask) -> str:
@@ -169,7 +176,8 @@ def _events(blob: Blob, chip: Chip) -> Use:
 
 
 def _notifies(blob: Blob, chip: Chip) -> Use:
-    ends = sum(task.type == TaskType.MODEL_END_GRAPH for task in blob.tasks)
+    host = _host_stream(blob)
+    ends = sum(task.type == TaskType.MODEL_END_GRAPH and task.stream_id != host for task in blob.tasks)
     users = ((END, ends),) if ends else ()
     return Use(
         "max_notifies", "notifies", ends, chip.max_notifies, "207009", users, "task", "use a chip with more notifies"

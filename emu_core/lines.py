@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from emu_core.spans import ENDS, PATCHES, STARTS, Span, detail_of, order_of, place, step_events, without_core
-from emu_core.trace import STEP_EVENTS, TaskDone, TaskStarted
+from emu_core.trace import STEP_EVENTS, Patched, TaskDone, TaskStarted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from emu_core.lanes import Lane
+    from emu_core.lane import Lane
     from emu_core.trace import Event
     from emu_core.windows import Window
 
@@ -33,7 +33,8 @@ def lines_of(records: Iterable[Event], log: Sequence[tuple[Any, ...]], wanted: f
     """Lines of events that were read before and of a log (`emu_core.spans`), as far as they are of a wanted type."""
     found = [line(event).decode() for event in records if type(event) in wanted]
     writer = _Writer(wanted)
-    for entry in log:
+    told = [entry for entry in log if type(entry[2]) is int and entry[2] == PATCHES] if wanted == {Patched} else log
+    for entry in told:
         writer.add(entry)
     logged = writer.found
     order = order_of(log, wanted)
@@ -61,7 +62,10 @@ class _Writer:
         elif type(thing) is not int:
             if type(thing) in self._wanted:
                 self.found.append(line(thing).decode())
-        elif thing == PATCHES or not self._only_tasks:
+        elif thing == PATCHES:
+            if Patched in self._wanted:
+                self.found.append(_patch_line(entry[3]))
+        elif not self._only_tasks:
             self.found += [line(event).decode() for event in step_events(entry, self._wanted)]
         elif self._starts or self._ends:
             self._add_step(*entry)
@@ -75,7 +79,9 @@ class _Writer:
             found = self._templates[key] = _Template(window, stream, run, at)
         return found
 
-    def _add_step(self, time: int, _front: int, what: int, lane: Lane, window: Window, at: int, since: int, late: int) -> None:
+    def _add_step(
+        self, time: int, _front: int, what: int, lane: Lane, window: Window, at: int, since: int, late: int
+    ) -> None:
         made = self._template(window, lane.sid, lane.run, at)
         slot, task = window.lo + at, (window.number + at) & window.submissions.last_id
         detail = detail_of(window, at)
@@ -97,7 +103,7 @@ class _Writer:
         if lone:
             made = self._template(window, span.stream, span.run, first)
             a, b, c, d, e, f = made.done
-            d, f = d, _text(detail_of(window, first)) + f
+            f = _text(detail_of(window, first)) + f
             self.found += [
                 f"{a}{stop}{b}{slot + i}{c}{number + i & last_id}{d}{start}{e}{f}"
                 for i, (start, stop) in enumerate(zip(starts, ends, strict=False))
@@ -122,7 +128,13 @@ class _Template:
     def __init__(self, window: Window, stream: int, run: int, at: int) -> None:
         handler = window.kind(at).handler
         time, slot, task, started = _MARKS
-        about = {**place(window, stream, at), "slot": slot, "task": task, "engine": handler.engine, "kind": handler.kind}
+        about = {
+            **place(window, stream, at),
+            "slot": slot,
+            "task": task,
+            "engine": handler.engine,
+            "kind": handler.kind,
+        }
         begun = line(TaskStarted(time=time, run=run, **about, detail="\1")).decode()
         done = line(TaskDone(time=time, run=run, **about, started=started, detail="\1")).decode()
         self.begun = _parts(begun, (time, slot, task, _text("\1")))
@@ -139,6 +151,41 @@ class _Template:
         return f"{a}{time}{b}{slot}{c}{task}{d}{started}{e}{detail}{f}"
 
 
+def _patch_line(row: tuple[Any, ...]) -> str:
+    """The line of a field that was patched, from the fields of its journal entry."""
+    (
+        time,
+        run,
+        writer,
+        _,
+        stream,
+        slot,
+        task,
+        struct,
+        field,
+        _,
+        offset,
+        width,
+        before,
+        after,
+        key,
+        table_row,
+        node,
+        of,
+    ) = row
+    whose = f'"stream":{stream},"slot":{slot},"task":{task},"node":{_text(node)},"model_task":{of}'
+    which = f'"struct":"{struct}","field":"{field}","bit_offset":{offset},"bit_width":{width}'
+    change = f'"before":{before},"after":{after}'
+    by = f'"writer_stream":{writer.stream},"writer_task":{writer.task},"engine":{_text(writer.engine)}'
+    update = f'"tiling_key":{_number(key)},"table_row":{_number(table_row)}'
+    head = f'"event":"{Patched.name}","level":"{Patched.level}","time":{time},"run":{run}'
+    return f"{{{head},{whose},{which},{change},{by},{update}}}\n"
+
+
+def _number(value: int | None) -> str:
+    return "null" if value is None else str(value)
+
+
 def _parts(text: str, marks: Sequence[object]) -> list[str]:
     """What lies between `marks`, which occur once each and in this order."""
     found = []
@@ -150,4 +197,6 @@ def _parts(text: str, marks: Sequence[object]) -> list[str]:
 
 def _text(text: str) -> str:
     """`text` as a JSON string."""
+    if not text:
+        return '""'
     return _ENCODE(text).decode()

@@ -8,12 +8,13 @@ from their bytes alone; `start` stays the truth, and what a plan cannot say goes
 | `Fixed` | takes its time and does nothing | `Run(duration_ns)` |
 | `Sets` | sets a flag when its time is up | `Run(duration_ns, set, detail)` |
 | `Clears` | clears a flag when its time is up | `Run(duration_ns, clear, detail)` |
-| `Waits` | passes at once when a flag is set (and clears it, if so said); else parks | `Run(0, detail)` or `Wait(flag)` |
+| `Waits` | passes at once when a flag is set, and clears it if so said; else parks | `Run(0)` or `Wait(flag)` |
 | `Acts` | does something of its own when its time is up | `Run(duration_ns, act, detail)` |
 | `Holds` | takes one unit of a pool for a time that it carries, and does nothing | `Launch(0, pool, demand)` |
 
-Entries are planned only if their kind has no time limit, nobody watches it (`Scheduler.watch`), they write no completion
-entry, raise no pre-P and were not rewritten since they were fetched. A wait with a time limit of its own is not planned.
+Entries are planned only if their kind has no time limit, nobody watches it (`Scheduler.watch`), they write no
+completion entry, raise no pre-P and were not rewritten since they were fetched. A wait with a time limit of its own
+is not planned.
 
 The detail of a flag's entry in traces is the flag's name behind `prefix`.
 """

@@ -40,8 +40,9 @@ class PrefetchWindow:
     def holds(self, slot: int) -> bool:
         """Whether `slot` lies in the fetch buffer now."""
         queue = self.queue
-        distance = (slot - queue.head) % queue.depth
-        return queue.enabled and distance <= self.depth and distance < queue.pending
+        head = queue.head
+        distance = (slot - head) % queue.depth
+        return distance <= self.depth and queue.enabled and distance < (queue.tail - head) % queue.depth
 
     def slots(self) -> Iterator[int]:
         """The slots that lie in the fetch buffer now, from head on."""

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from emu_core.errors import InputError, LimitError
 from emu_core.memory import Space
 from emu_core.origin import NOWHERE
@@ -74,7 +72,6 @@ class SubmissionQueue:
         self.origin_at: Mapping[int, Origin] = SlotMap(found.origin_at, found.slots)
         found_id = self.task_at.__getitem__
         self._view: Bytes | None = None
-        self.before_write: Callable[[int, bytes | bytearray | Bytes], None] | None = None
         self.peek: Callable[[], int] | None = None
         self.settle: Callable[[], None] | None = None
 
@@ -177,20 +174,18 @@ class SubmissionQueue:
 
     def entry(self, slot: int) -> bytes:
         """The 64 bytes of entry `slot` as they are in the ring now."""
-        return self.view()[slot].tobytes()
+        found: bytes = self.row(slot).tobytes()
+        return found
 
-    def rewrite(self, slot: int, sqe: bytes | bytearray) -> None:
-        """Put `sqe` into `slot`, which holds an entry; like `DeviceMemory.poke`."""
-        memory = self.memory
-        if self.before_write is not None:
-            self.before_write(slot * SQE_BYTES, sqe)
-        self.view()[slot] = np.frombuffer(sqe, np.uint8)
-        if memory.on_write is not None:
-            memory.on_write(self.address(slot), SQE_BYTES)
+    def row(self, slot: int) -> Bytes:
+        """The 64 bytes themselves, shape (64,), uint8; `MemoryFault` when the ring has no such slot."""
+        if not 0 <= slot < self.depth:
+            return self.memory.view(self.address(slot), SQE_BYTES)
+        found: Bytes = self.view()[slot]
+        return found
 
     def follow_writes(self, before_write: Callable[[int, bytes | bytearray | Bytes], None]) -> None:
         """Call `before_write(offset, data)` before bytes of the ring change."""
-        self.before_write = before_write
         self.memory.watch(self.ring.address, before_write)
 
     def view(self) -> Bytes:

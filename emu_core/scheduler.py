@@ -7,9 +7,9 @@ pre-image of a slot that was rewritten after its fetch, else the ring (`emu_core
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from emu_core import codes, hazards, stuck, units
+from emu_core import hazards, stuck, task_events, task_faults, units
 from emu_core.completions import Completions
 from emu_core.cores import Job
 from emu_core.engines import Launch, Run, Task, Wait
@@ -17,11 +17,12 @@ from emu_core.errors import DeviceFault, InputError
 from emu_core.lanes import Lanes
 from emu_core.memory import TaskMemory
 from emu_core.recovery import Recovery
-from emu_core.reports import Blocked, Deadlock, Fault
+from emu_core.reports import Blocked, Deadlock
 from emu_core.rings import SQE_BYTES
 from emu_core.slots import ActiveSlots
 from emu_core.streams import Cause, Running, State, Stream
-from emu_core.trace import Doorbell, FaultRaised, SignalChanged, TaskDone, TaskStarted, TaskWaits
+from emu_core.trace import Doorbell
+from emu_core.waits import Waits
 from formats.task_units import unit_counter
 
 if TYPE_CHECKING:
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
 
     from emu_core.device import Device
     from emu_core.engines import Handler, Limit, Outcome
+    from emu_core.reports import Fault
     from emu_core.signals import Signal
 
     Watcher: TypeAlias = Callable[[Task, Handler], None]
-
-NS_PER_S = 1_000_000_000
 
 
 class Scheduler:
@@ -41,7 +41,7 @@ class Scheduler:
 
     Attributes:
         faults: what failed, first cause first. completions: writes completion entries. recovery: the host's answer to
-        errors of plain streams. slots: which queues are active.
+        errors of plain streams. slots: which queues are active. waits: entries that wait. lanes: queues that run ahead.
     """
 
     def __init__(self, device: Device) -> None:
@@ -57,8 +57,7 @@ class Scheduler:
         self.slots = ActiveSlots()
         self.lanes = Lanes(device, self)
         self._watchers: dict[str, list[Watcher]] = {}
-        self._watching: dict[int, tuple[tuple[int, int], ...]] = {}
-        self._limit_ns = int(device.policies["event_wait_timeout_s"]) * NS_PER_S
+        self.waits = Waits(device, self)
 
     # ---- doorbells -------------------------------------------------------------------------------------------
 
@@ -90,9 +89,9 @@ class Scheduler:
     def _go(self, stream: Stream) -> None:
         """`stream` has a slot: look at its head."""
         stream.move(Cause.ACTIVATE)
-        self._plan(0, stream, lambda: self.advance(stream))
+        self.plan(0, stream, lambda: self.advance(stream))
 
-    def _plan(self, delay: int, stream: Stream, action: Callable[[], object]) -> int:
+    def plan(self, delay: int, stream: Stream, action: Callable[[], object]) -> int:
         """Plan the next step of `stream`; returns its ticket."""
         clock = self.device.clock
         return clock.plan(clock.now + delay, stream.id, action)
@@ -145,7 +144,7 @@ class Scheduler:
         """Let a paused stream go on."""
         stream.paused = False
         if stream.state is State.SLOT_ENABLE:
-            self._plan(0, stream, lambda: self.advance(stream))
+            self.plan(0, stream, lambda: self.advance(stream))
 
     def clear_prefetch(self, stream: Stream) -> None:
         """Throw away what was fetched of `stream`; it is fetched again from head.
@@ -200,7 +199,7 @@ class Scheduler:
             return
         handler = self.device.dispatch.find(task.sqe)
         if handler is None:
-            self._fault_at_start(task, _unknown_type(self._type(task.sqe), self.device.chip.name))
+            self._fault_at_start(task, task_faults.unknown_type(self._type(task.sqe), self.device.chip.name))
             return
         if fetched is not None and fetched != ring:
             refused = hazards.stale(task, ring)
@@ -213,18 +212,22 @@ class Scheduler:
             hazards.silent_reuse(task, stream.patched_in[slot])
         if self.device.record_rings:
             units.remember(task)
+        self._begin_work(task, handler)
+
+    def _begin_work(self, task: Task, handler: Handler) -> None:
+        """The bytes that execute are known: those who watch the kind look, then its engine."""
         if self._pre_p(task.sqe):
-            stream.move(Cause.PRE_P)
-            stream.move(Cause.RESUME)
+            task.stream.move(Cause.PRE_P)
+            task.stream.move(Cause.RESUME)
         else:
-            stream.move(Cause.START)
+            task.stream.move(Cause.START)
         try:
-            for watcher in self._watchers.get(handler.kind, ()) if self._watchers else ():
+            for watcher in tuple(self._watchers.get(handler.kind, ())):
                 watcher(task, handler)
         except DeviceFault as fault:
             self.fail(task, handler, fault)
             return
-        self._start(task, handler)
+        self.start(task, handler)
 
     def task(self, stream: Stream, slot: int, sqe: bytes) -> Task:
         """The entry `sqe` in `slot` of `stream`, about to be executed."""
@@ -235,7 +238,8 @@ class Scheduler:
         memory.reports_to(lambda address, size, label: hazards.unwritten(task, address, size, label))
         return task
 
-    def _start(self, task: Task, handler: Handler) -> None:
+    def start(self, task: Task, handler: Handler) -> None:
+        """Ask the engine of the entry at head what happens."""
         try:
             outcome = handler.start(task)
         except DeviceFault as fault:
@@ -245,59 +249,16 @@ class Scheduler:
 
     def _follow(self, task: Task, handler: Handler, outcome: Outcome) -> None:
         if isinstance(outcome, Wait):
-            self._park(task, handler, outcome)
+            self.waits.park(task, handler, outcome)
         elif isinstance(outcome, Launch):
             self._launch(task, handler, outcome)
         else:
             self._run(task, handler, outcome)
 
-    def _park(self, task: Task, handler: Handler, wait: Wait) -> None:
-        device, stream, signal = self.device, task.stream, wait.signal
-        stream.move(Cause.BLOCK)
-        stream.waits_for = signal
-        stream.waits_since = device.clock.now
-        stream.last_wait = task.slot
-        stream.waiting = (task, handler)
-        device.signals.park(signal, stream.id)
-        if device.trace.wants(TaskWaits):
-            device.trace.add(
-                TaskWaits(
-                    **_place(task),
-                    kind=handler.kind,
-                    signal=str(signal),
-                )
-            )
-        if wait.ranges:
-            self._watching[stream.id] = wait.ranges
-            device.memory.on_write = self._written
-        limit = self._wait_limit(stream, wait)
-        if limit:
-            stream.wait_timer = self._plan(limit, stream, lambda: self._wait_expired(task, handler, signal, limit))
-        if self.recovery.aborted:
-            self.recovery.release(stream)
-
-    def _wait_limit(self, stream: Stream, wait: Wait) -> int:
-        """The smaller of the entry's own limit and the policy's, which holds in models; 0 is for ever."""
-        limits = (wait.limit_ns, self._limit_ns if stream.model_id is not None else 0)
-        return min((limit for limit in limits if limit), default=0)
-
-    def _wait_expired(self, task: Task, handler: Handler, signal: Signal, limit: int) -> None:
-        task.stream.wait_timer = None
-        self._stop_waiting(task.stream)
-        self.fail(task, handler, _timeout(signal, limit))
-
-    def _written(self, address: int, size: int) -> None:
-        """Wake the streams that wait for a value in memory that was just written."""
-        for stream_id, ranges in list(self._watching.items()):
-            if any(address < at + n and at < address + size for at, n in ranges):
-                stream = self.device.streams[stream_id]
-                self.device.signals.unpark(stream_id)
-                self.wake(stream)
-
     def unpark(self, stream: Stream) -> None:
         """Forget what `stream` waits for or has in work, with all timers, and give back what it holds."""
         self.lanes.settle_stream(stream)
-        self._stop_waiting(stream)
+        self.waits.stop(stream)
         running, stream.running = stream.running, None
         if running is not None:
             self._drop(running)
@@ -306,10 +267,6 @@ class Scheduler:
         stream.recovered = stream.paused = False
         self._leave_slot(stream)
 
-    def _stop_waiting(self, stream: Stream) -> None:
-        self.device.signals.unpark(stream.id)
-        self._forget_wait(stream)
-
     def _drop(self, running: Running) -> None:
         for ticket in (running.ticket, running.timer):
             if ticket is not None:
@@ -317,29 +274,9 @@ class Scheduler:
         if running.pool is not None and running.job is not None:
             running.pool.cancel(running.job)
 
-    def _forget_wait(self, stream: Stream) -> None:
-        stream.waits_for = None
-        stream.waiting = None
-        if self._watching.pop(stream.id, None) is not None and not self._watching:
-            self.device.memory.on_write = None
-        if stream.wait_timer is not None:
-            self.device.clock.cancel(stream.wait_timer)
-            stream.wait_timer = None
-
     def _begin(self, task: Task, handler: Handler, outcome: Run | Launch) -> Running:
-        device = self.device
-        if device.trace.wants(TaskStarted):
-            device.trace.add(
-                TaskStarted(
-                    **_place(task),
-                    engine=handler.engine,
-                    kind=handler.kind,
-                    detail=outcome.detail,
-                    facts=dict(outcome.facts),
-                    fetched_copy=units.is_copy(task),
-                )
-            )
-        running = Running(task, handler, device.clock.now)
+        task_events.started(task, handler, outcome)
+        running = Running(task, handler, self.device.clock.now)
         task.stream.running = running
         return running
 
@@ -347,9 +284,9 @@ class Scheduler:
         running = self._begin(task, handler, outcome)
         limit = handler.limit(task) if handler.limit else None
         if limit is not None and outcome.duration_ns >= limit.ns:
-            running.timer = self._plan(limit.ns, task.stream, lambda: self._expired(running, limit))
+            running.timer = self.plan(limit.ns, task.stream, lambda: self._expired(running, limit))
             return
-        running.ticket = self._plan(
+        running.ticket = self.plan(
             outcome.duration_ns, task.stream, lambda: self.finish(running, outcome, outcome.detail)
         )
 
@@ -357,8 +294,8 @@ class Scheduler:
         running = self._begin(task, handler, outcome)
         limit = handler.limit(task) if handler.limit else None
         if limit is not None:
-            running.timer = self._plan(limit.ns, task.stream, lambda: self._expired(running, limit))
-        running.ticket = self._plan(outcome.launch_ns, task.stream, lambda: self._ask(running, outcome))
+            running.timer = self.plan(limit.ns, task.stream, lambda: self._expired(running, limit))
+        running.ticket = self.plan(outcome.launch_ns, task.stream, lambda: self._ask(running, outcome))
 
     def _ask(self, running: Running, outcome: Launch) -> None:
         """The launch is over: ask the pool for units."""
@@ -382,7 +319,7 @@ class Scheduler:
         running.task.stream.running = None
         running.timer = None
         self._drop(running)
-        self.fail(running.task, running.handler, _over_budget(limit, why))
+        self.fail(running.task, running.handler, task_faults.over_budget(limit, why))
 
     def finish(self, running: Running, outcome: Run | Launch, detail: str) -> None:
         """The time of the entry at head is up: its effects, then it retires."""
@@ -400,18 +337,9 @@ class Scheduler:
 
     def done(self, running: Running, detail: str) -> None:
         """The entry at head has had its effects: it retires."""
-        task, handler = running.task, running.handler
-        device, stream = self.device, task.stream
-        if device.trace.wants(TaskDone):
-            device.trace.add(
-                TaskDone(
-                    **_place(task),
-                    engine=handler.engine,
-                    kind=handler.kind,
-                    started=running.since,
-                    detail=detail,
-                )
-            )
+        task_events.done(running, detail)
+        task = running.task
+        stream = task.stream
         if self._wr_cqe(task.sqe):
             self.completions.post(task, 0, 0, lambda _: self._completed(stream), self._next_head(stream))
         else:
@@ -428,7 +356,7 @@ class Scheduler:
         queue.head = self._next_head(stream)
         stream.jump = None
         stream.move(Cause.COMPLETE)
-        self._plan(0, stream, lambda: self.advance(stream))
+        self.plan(0, stream, lambda: self.advance(stream))
 
     @staticmethod
     def _next_head(stream: Stream) -> int:
@@ -439,43 +367,14 @@ class Scheduler:
     def set_signal(self, signal: Signal, task: Task, value: int = 1) -> None:
         """Set a flag, or a counted one to `value`, and wake every stream parked on it."""
         device = self.device
-        self._signal_event(signal, value, task)
+        task_events.signal_changed(task, signal, value)
         device.signals.fired(signal, device.clock.now)
         self.lanes.wake_all(device.signals.set(signal, value))
 
-    def wake(self, stream: Stream) -> None:
-        """Ask the engine of a parked entry again."""
-        waiting = stream.waiting
-        if waiting is None:
-            return
-        self._forget_wait(stream)
-        stream.move(Cause.WAKE)
-        parked, handler = waiting
-        stream.wait_timer = self._plan(0, stream, lambda: self.again(parked, handler))
-
-    def again(self, task: Task, handler: Handler) -> None:
-        """Start the entry at head once more, whose flag was set."""
-        task.stream.wait_timer = None
-        self._start(task, handler)
-
     def clear_signal(self, signal: Signal, task: Task) -> None:
         """Clear a flag."""
-        self._signal_event(signal, 0, task)
+        task_events.signal_changed(task, signal, 0)
         self.device.signals.clear(signal)
-
-    def _signal_event(self, signal: Signal, value: int, task: Task) -> None:
-        device = self.device
-        if device.trace.wants(SignalChanged):
-            device.trace.add(
-                SignalChanged(
-                    time=device.clock.now,
-                    run=task.run,
-                    signal=str(signal),
-                    value=value,
-                    stream=task.stream.id,
-                    task=task.task_id,
-                )
-            )
 
     # ---- faults ----------------------------------------------------------------------------------------------
 
@@ -485,40 +384,15 @@ class Scheduler:
 
     def fail(self, task: Task, handler: Handler | None, fault: DeviceFault, status: int | None = None) -> None:
         """End `task` with `fault`: reported, written to the completion ring, its queue stopped."""
-        device, stream = self.device, task.stream
-        default = handler.exception_code if handler else codes.TASK_EXCEPTION
-        ts_code = fault.ts_code or default
-        found = Fault(
-            fault.id,
-            fault.what,
-            ts_code,
-            codes.acl_code(ts_code),
-            fault.error_type,
-            device.clock.now,
-            task.run,
-            stream.id,
-            task.slot,
-            task.task_id,
-            handler.kind if handler else "unknown",
-            handler.engine if handler else "scheduler",
-            fault.remedy,
-            node=task.origin.node,
-        )
+        stream = task.stream
+        found = task_faults.report(task, handler, fault)
         self.faults.append(found)
-        if device.trace.wants(FaultRaised):
-            device.trace.add(
-                FaultRaised(
-                    **_place(task),
-                    id=found.id,
-                    ts_code=ts_code,
-                    what=found.what,
-                )
-            )
+        task_events.failed(task, found)
         stream.queue.enabled = False
         stream.jump = None
         if stream.state is State.POLLING_FLAG:
             stream.move(Cause.WAKE)
-        status = ts_code if status is None else status
+        status = found.ts_code if status is None else status
         self.completions.post(task, fault.error_type, status, lambda r: self._stopped(stream, r), stream.queue.head)
 
     def _stopped(self, stream: Stream, report: bytes) -> None:
@@ -530,7 +404,7 @@ class Scheduler:
         """End the wait that `stream` is parked in with an error whose completion entry carries `status`."""
         if stream.waiting is not None:
             task, handler = stream.waiting
-            self._stop_waiting(stream)
+            self.waits.stop(stream)
             self.fail(task, handler, fault, status)
 
     # ---- what is left ----------------------------------------------------------------------------------------
@@ -546,56 +420,8 @@ class Scheduler:
         return Deadlock(self.device.clock.now, self.device.run, found) if found else None
 
 
-def _unknown_type(sqe_type: int, chip: str) -> DeviceFault:
-    return DeviceFault(
-        f"no engine of {chip} handles SQE type {sqe_type}",
-        ts_code=codes.SQE_ERROR,
-        error_type=8,
-        id="sqe.unknown-type",
-        remedy="load the plugin that brings this engine",
-    )
-
-
-def _over_budget(limit: Limit, why: str) -> DeviceFault:
-    return DeviceFault(
-        f"not done after its time budget of {_seconds(limit.ns)}" + (f": {why}" if why else ""),
-        ts_code=limit.ts_code,
-        error_type=4,
-        id="task.timeout",
-        remedy="the budget is the kernel credit of the entry times the chip's unit (policy kernel_credit_us)",
-    )
-
-
 def _waves(job: Job) -> str:
     """What sharing meant for a launch, for traces; empty when all of its blocks started at once and at once."""
     waited = (job.started_at or 0) - job.asked
     waves = f", in {job.waves} waves" if job.waves > 1 else ""
     return waves + (f", after {waited} ns without a core" if waited else "")
-
-
-def _seconds(ns: int) -> str:
-    return f"{ns / NS_PER_S:g} s" if ns >= NS_PER_S else f"{ns} ns"
-
-
-def _timeout(signal: Signal, limit_ns: int) -> DeviceFault:
-    return DeviceFault(
-        f"waited {_seconds(limit_ns)} for {signal}",
-        ts_code=codes.TASK_TIMEOUT,
-        error_type=4,
-        id="wait.timeout",
-        remedy="find the task that should have set it: sqemu run --trace shows where each stream stands",
-    )
-
-
-def _place(task: Task) -> dict[str, Any]:
-    """What every event about an entry says: when, and which entry."""
-    origin = task.origin
-    return {
-        "time": task.device.clock.now,
-        "run": task.run,
-        "stream": task.stream.id,
-        "slot": task.slot,
-        "task": task.task_id,
-        "node": origin.node,
-        "model_task": origin.model_task,
-    }

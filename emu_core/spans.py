@@ -62,12 +62,14 @@ class Span:
     def starts(self) -> Times:
         """When each entry started; shape (end - first,), nanoseconds."""
         ends = self.window.ends
-        return ends[self.first : self.end] - ends[self.first] + self.time
+        found: Times = ends[self.first : self.end] - ends[self.first] + self.time
+        return found
 
     def stops(self) -> Times:
         """When each entry that is done ended; shape (done - first,), nanoseconds."""
         ends = self.window.ends
-        return ends[self.first + 1 : self.done + 1] - ends[self.first] + self.time
+        found: Times = ends[self.first + 1 : self.done + 1] - ends[self.first] + self.time
+        return found
 
     def count(self, wanted: frozenset[type[Event]]) -> int:
         """Events it stands for."""

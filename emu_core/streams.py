@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from emu_core.cores import Job, Pool
     from emu_core.engines import Handler, Task
-    from emu_core.lanes import Lane
+    from emu_core.lane import Lane
     from emu_core.memory import Bytes
     from emu_core.prefetch import PrefetchWindow
     from emu_core.rings import SubmissionQueue
@@ -182,7 +182,7 @@ class Stream:
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name):
+        def __getattr__(self, name: str) -> object:
             lane = self.__dict__.get("lane")
             if lane is None:
                 raise AttributeError(name)
@@ -196,27 +196,31 @@ class Stream:
         return [*self.window.saved, *(slot for slot, patched in self.patched_in.items() if patched < run)]
 
     def before_write(self, offset: int, data: bytes | bytearray | Bytes) -> None:
-        """Bytes of the ring are about to change: drop what was decoded of them, unless that stays true."""
+        """Bytes of the ring are about to become `data`: drop what was decoded of them, unless that stays true."""
+        if self.decoded is not None:
+            first, last = offset // SQE_BYTES, (offset + len(data) - 1) // SQE_BYTES
+            whole = len(data) == SQE_BYTES and not offset % SQE_BYTES
+            same = whole and bytes(data[:4]) == self.queue.view()[first, :4].tobytes()
+            self.before_change(first, last, same_word=same)
+
+    def before_change(self, first: int, last: int, *, same_word: bool) -> None:
+        """The slots `first` to `last` are about to change; `same_word`: it is one, and not in its first 32 bits."""
         window = self.decoded
-        first, last = offset // SQE_BYTES, (offset + len(data) - 1) // SQE_BYTES
         if window is None or last < window.fresh or first >= window.hi:
             return
         lane = self.lane
         recorded = lane is None or not lane.recording
-        if first == last and (not window.codes[first - window.lo] or (recorded and self._stays(window, first, data))):
-            return
+        if first == last:
+            code = window.codes[first - window.lo]
+            stays = same_word and recorded and first not in self.window.saved
+            if not code or (stays and window.kind(first - window.lo).by_first_word):
+                return
         if recorded and last < self.queue.head <= window.hi:
             window.fresh = last + 1
             return
         if lane is not None:
             lane.settle()
         self.decoded = None
-
-    def _stays(self, window: Window, slot: int, data: bytes | bytearray | Bytes) -> bool:
-        """Whether an entry that only takes time does so with the bytes `data`, too, and is not fetched yet."""
-        if len(data) != SQE_BYTES or slot in self.window.saved or not window.kind(slot - window.lo).by_first_word:
-            return False
-        return bytes(data[:4]) == self.queue.view()[slot, :4].tobytes()
 
     def move(self, cause: Cause) -> None:
         """Take the transition for `cause`."""

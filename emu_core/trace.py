@@ -301,7 +301,7 @@ class Trace:
         return tuple(self._all()[mark:])
 
     def lines(self, kinds: Iterable[type[Event]] = EVENTS) -> bytes:
-        """Events of these types as JSON lines, in order (`emu_core.lines`); nothing is kept of what is made for that."""
+        """Events of these types as JSON lines, in order (`emu_core.lines`); no event objects are made or kept."""
         from emu_core.lines import lines_of  # noqa: PLC0415 - it builds on this module
 
         self._up_to_now()

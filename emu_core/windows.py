@@ -94,13 +94,14 @@ class Window:
 
     Attributes:
         hold: pool and kind of unit that entries hold, if there is one such kind only.
-        run: execution of the model in which it was decoded. number: submission number of the entry in `lo`. stops: the last one is at the end. fresh: first slot that was not
-            written again since.
+        run: execution of the model in which it was decoded. number: submission number of the entry in `lo`.
+        stops: the last one is at the end; `at`: their indices. fresh: first slot that was not written again since.
         codes: which kind each entry is (index of `kinds`), 0 for none; uint8.
     """
 
     __slots__ = (
-        "_durations", "_ends", "at", "codes", "fresh", "hi", "hold", "kinds", "lo", "number", "run", "signals", "stops", "submissions",
+        "_durations", "_ends", "at", "codes", "fresh", "hi", "hold", "kinds", "lo", "number", "run", "signals", "stops",
+        "submissions",
     )  # fmt: skip
 
     def __init__(self, stream: Stream, lo: int, hi: int, planner: Planner, run: int) -> None:
@@ -132,7 +133,7 @@ class Window:
 
     def kind(self, at: int) -> Kind:
         """The kind of the entry at index `at`, which is planned."""
-        kind = self.kinds[self.codes[at]]
+        kind: Kind | None = self.kinds[int(self.codes[at])]
         assert kind is not None
         return kind
 
@@ -166,11 +167,12 @@ class Planner:
         self._limited = int(device.policies["event_wait_timeout_s"]) > 0
         header = device.layout("SqeHeader")
         flags = [header.field(name).parts for name in ("type", "pre_p", "wr_cqe")]
-        words = [piece for parts in flags for piece in parts if piece.byte + piece.size <= 2]  # noqa: PLR2004 - 16 bits
+        words = [piece for parts in flags for piece in parts if piece.byte + piece.size <= 2]
         self._possible = len(words) == len(flags)
         kinds: list[Kind | None] = [None]
         self._lut = np.zeros(1 << 16, np.uint8)
         self._choices: list[tuple[int, Piece, npt.NDArray[np.uint8]]] = []
+        self._chosen_further: set[int] = set()
         if self._possible:
             blocked = sum(p.mask << p.shift << 8 * p.byte for p in words[1:])
             self._fill(kinds, blocked, frozenset(watched))
@@ -201,6 +203,8 @@ class Planner:
                 lut[value] = each
             of_type[sqe_type] = CHOOSE
             self._choices.append((sqe_type, piece, lut))
+            if piece.byte + piece.size > FIRST_WORD:
+                self._chosen_further.add(sqe_type)
         words = np.arange(1 << 16, dtype=np.uint32)
         self._lut = of_type.take(words & 0x3F)
         self._lut[words & blocked != 0] = 0
@@ -221,17 +225,18 @@ class Planner:
         if isinstance(plan, Acts):
             return Kind(handler, plan, ACT, plan.duration_ns)
         value = self._piece(plan.field)
-        if value is None:
-            return None
+        return None if value is None else self._stop_kind(handler, plan, value)
+
+    def _stop_kind(self, handler: Handler, plan: Sets | Clears | Waits | Holds, value: Piece) -> Kind | None:
         if isinstance(plan, Holds):
             return Kind(handler, plan, HOLD, 0, value)
         number = self.signals.number_of(plan.signal)
-        if isinstance(plan, Waits):
-            limit = self._piece(plan.limit) if plan.limit else None
-            if plan.limit and limit is None:
-                return None
-            return Kind(handler, plan, TAKE if plan.clears else WAIT, 0, value, limit, number)
-        return Kind(handler, plan, _OPS[type(plan)], plan.duration_ns, value, None, number)
+        if not isinstance(plan, Waits):
+            return Kind(handler, plan, _OPS[type(plan)], plan.duration_ns, value, None, number)
+        limit = self._piece(plan.limit) if plan.limit else None
+        if plan.limit and limit is None:
+            return None
+        return Kind(handler, plan, TAKE if plan.clears else WAIT, 0, value, limit, number)
 
     def _piece(self, field: FieldName) -> Piece | None:
         """Where a field lies, if one aligned word of at most 32 bits holds it."""
@@ -246,6 +251,8 @@ class Planner:
         words = self._words[: len(units)]
         np.copyto(words, units.view("<u4")[:, 0])
         common = len(units) // 2
+        if int(words[common]) & 0x3F in self._chosen_further:
+            return self._codes_at(units)
         codes = np.empty(len(units), np.uint8)
         codes.fill(self._codes_at(units[common : common + 1])[0])
         others = np.flatnonzero(words != words[common])

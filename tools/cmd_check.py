@@ -27,7 +27,7 @@ def command(
     without: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Check PROGRAM, a graph (JSON) or a task blob (`-`: standard input), against a chip before it is run.
+    """Check PROGRAM, a graph (JSON, ONNX, GE text) or a task blob (`-`: standard input), against a chip.
 
     Shows what it takes of each limit of the chip, and what is wrong with its task list. A graph is compiled as
     `sqemu run` would. Exit code 0 when there is no error, 1 when there is one, 2 when PROGRAM cannot be read.

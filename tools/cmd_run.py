@@ -55,7 +55,7 @@ def command(
     without: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Run PROGRAM, a graph (JSON) or a task blob; `-` is standard input.
+    """Run PROGRAM, a graph (JSON, ONNX, GE text) or a task blob; `-` is standard input.
 
     All executions use one loaded model. Nothing is written unless every execution succeeds, except traces and ring
     dumps, which are there to find out why one did not.

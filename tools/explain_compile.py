@@ -37,7 +37,9 @@ def explain_as_text(compiled: Compiled) -> None:
         click.echo(f"node {safe(str(account['node']))}: {safe(str(account['type']))}, tiled {_when(account)}")
         for words in _sentences(account):
             click.echo(f"  {safe(words)}")
-        table("", _HEAD, list(_rows(_listed(account, "tasks"))), right=("#", "stream", "event"))
+        table("", _HEAD, list(_rows(_listed(account, "tasks"))), right=_RIGHT)
+    click.echo("")
+    table("tasks of no single node", _HEAD, list(_rows(_listed(compiled.explanation, "other tasks"))), right=_RIGHT)
 
 
 def write_passes(compiled: Compiled, folder: str, outputs: Outputs) -> None:
@@ -49,6 +51,7 @@ def write_passes(compiled: Compiled, folder: str, outputs: Outputs) -> None:
 
 _HEAD = ("#", "task", "stream", "event", "args format before", "args format")
 _KEYS = ("index", *_HEAD[1:])
+_RIGHT = ("#", "stream", "event")
 
 
 def _nodes(compiled: Compiled) -> Sequence[Account]:
@@ -73,6 +76,8 @@ def _sentences(account: Account) -> list[str]:
     lines.append(
         "sink condition: " + ", ".join(f"{what}: {'yes' if holds else 'no'}" for what, holds in condition.items())
     )
+    if "super kernel" in account:
+        lines.append(f"super kernel: {account['super kernel']}")
     if account["unknown shape because"]:
         lines.append(f"unknown shape: {account['unknown shape because']}")
     lines.extend(f"attribute {name} = {_short(value)}" for name, value in _pairs(account, "attributes"))

@@ -51,6 +51,8 @@ def sinking(blob: Blob) -> dict[int, Tasks]:
 
 
 def _sinks(blob: Blob, tasks: Tasks) -> bool:
+    if any("event_addr" in blob.tasks[tiling].args_format for tiling in tasks.tilings):
+        return False  # inside a super kernel, which polls the event word itself
     waiting = any(blob.tasks[kernel].block_dim == BLOCK_DIM_PLACEHOLDER for kernel in tasks.kernels)
     return bool(tasks.tilings or tasks.updates or waiting)
 

@@ -48,8 +48,6 @@ class Sequence:
 def sink_sequences(blob: Blob, chip: Chip, policies: PolicySet, host: PluginHost) -> Iterator[Finding]:
     """An error per broken rule of each operator whose tiling sinks."""
     del chip, policies, host
-    if blob.unknown_shape:
-        return
     order = order_of(blob)
     for tasks in sinking(blob).values():
         unmatched = list(_unmatched(blob, tasks))

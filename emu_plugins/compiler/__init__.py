@@ -61,6 +61,10 @@ POLICIES = (
         "event from each attached stream to the graph's end: only where the end would not wait anyway, or always",
     ),
     PolicySpec(
+        "graph_partition", Scope.COMPILE, "parts", ("parts", "merge"),
+        "static parts of a graph with nodes of unknown shape: host scheduled with them, or static models inside",
+    ),
+    PolicySpec(
         "stream_split", Scope.COMPILE, "on", ("on", "off"),
         "streams with more tasks than a ring holds: go on in another stream, or refuse the graph",
     ),

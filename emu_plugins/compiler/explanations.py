@@ -80,8 +80,8 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "do: Let its tiling function ask for one with set_workspaces, however small.",
     "graph.size": "One tensor is larger than the memory of the chip.\n"
     "do: Make it smaller.",
-    "graph.super-kernel": "An operator of a super kernel scope cannot be fused, and policy super_kernel_scope_check = abort "
-    "makes an error of it.\n"
+    "graph.super-kernel": "An operator of a super kernel scope cannot be fused, and policy super_kernel_scope_check = "
+    "abort makes an error of it.\n"
     "do: Take the operator out of the scope, or let the policy leave it out.",
     "graph.super-kernel-reuse": "An operator inside a super kernel reuses a compiled binary, whose variant only the "
     "tiling on the device can choose, and its tiling does not sink.\n"

@@ -10,15 +10,19 @@ Mirrors the vendor's `DynamicShapePartitioner::MarkUnknownShapeNodes` with its o
 | an output shape with -1 or -2 | shape |
 | `_is_support_addr_refresh` is false | its addresses cannot be refreshed |
 
-Clusters: a run of the execution order whose nodes are all known or all unknown is one part. A static part that lies
-behind or between unknown ones is merged into them, and then the whole graph is: one forced node makes the graph host
-scheduled (4.4, "the whole graph is merged to unknown"). The parts are kept, so that a report can say who took whom
-along.
+Clusters: a run of the execution order whose nodes are all known or all unknown is one part. What becomes of the static
+parts of a graph that has unknown ones is policy `graph_partition` (4.4):
+
+| value | static parts |
+|---|---|
+| `parts` | one with an operator whose tiling may sink is a static model inside the host-scheduled graph; others merge |
+| `merge` | merged into the unknown ones: the whole graph is host scheduled |
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -36,10 +40,11 @@ STAGE = "partition"
 
 @dataclass(frozen=True)
 class Part:
-    """Neighbours in the execution order that are all static or all of unknown shape."""
+    """Neighbours in the execution order that are all static or all of unknown shape; `kept`: as a static model."""
 
     unknown: bool
     nodes: tuple[str, ...]
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,13 +55,18 @@ class Partition:
         reasons: why a node is of unknown shape itself, by node name.
         constants: constants that are read by such a node and move with it.
         parts: before merging, in execution order.
-        unknown_graph: the whole graph is host scheduled.
+        unknown_graph: the graph is host scheduled, apart from the static models that are kept inside.
     """
 
     reasons: Mapping[str, str]
     constants: tuple[str, ...]
     parts: tuple[Part, ...]
     unknown_graph: bool
+
+    @cached_property
+    def static(self) -> frozenset[str]:
+        """Nodes whose owner graph is static."""
+        return frozenset(name for part in self.parts if part.kept or not self.unknown_graph for name in part.nodes)
 
 
 def unknown_reason(bound: BoundNode, marks: Marks) -> str:
@@ -70,32 +80,47 @@ def unknown_reason(bound: BoundNode, marks: Marks) -> str:
 
 
 def partition(
-    nodes: Sequence[BoundNode], marks: Mapping[str, Marks], constants: Collection[str], report: Report
+    nodes: Sequence[BoundNode],
+    marks: Mapping[str, Marks],
+    constants: Collection[str],
+    report: Report,
+    *,
+    keep: bool = False,
 ) -> Partition:
-    """The partition of `nodes` (in execution order); says who made the graph host scheduled, and who lost its sink."""
+    """The partition of `nodes` (in execution order); says who made the graph host scheduled, and who lost its sink.
+
+    `keep`: static parts that may sink stay static.
+    """
     reasons = {b.node.name: why for b in nodes if (why := unknown_reason(b, marks[b.node.name]))}
     moved = {name: None for b in nodes if b.node.name in reasons for name in b.node.inputs if name in constants}
-    parts = tuple(_parts((b.node.name for b in nodes), reasons))
+    may_sink = {b.node.name for b in nodes if keep and marks[b.node.name].sink and b.compile_info}
+    parts = tuple(_parts((b.node.name for b in nodes), reasons, may_sink if reasons else set()))
     found = Partition(reasons, tuple(name for name in moved if name is not None), parts, bool(reasons))
     if reasons:
         _say(found, marks, report)
     return found
 
 
-def _parts(names: Iterable[str], reasons: Mapping[str, str]) -> Iterable[Part]:
+def _parts(names: Iterable[str], reasons: Mapping[str, str], may_sink: Collection[str]) -> Iterable[Part]:
     for unknown, members in groupby(names, key=lambda name: name in reasons):
-        yield Part(unknown, tuple(members))
+        run = tuple(members)
+        yield Part(unknown, run, kept=not unknown and any(name in may_sink for name in run))
 
 
 def _say(found: Partition, marks: Mapping[str, Marks], report: Report) -> None:
     forced = list(found.reasons)
-    report.decide("", STAGE, f"the whole graph is host scheduled because of {_few(forced)}")
+    kept = any(part.kept for part in found.parts)
+    what = "the graph is host scheduled, with static models inside," if kept else "the whole graph is host scheduled"
+    report.decide("", STAGE, f"{what} because of {_few(forced)}")
     for name in found.constants:
         report.decide("", STAGE, f"constant {name} moves with its reader")
     for name, why in found.reasons.items():
         report.decide(name, STAGE, f"unknown shape: {why}")
     for part in found.parts:
-        for name in () if part.unknown else part.nodes:
+        if part.kept:
+            for name in part.nodes:
+                report.decide(name, STAGE, f"in the static model of {part.nodes[0]}")
+        for name in () if part.unknown or part.kept else part.nodes:
             lost = "; it loses its sink" if marks[name].sink else ""
             report.decide(name, STAGE, f"moved to the host-scheduled graph with {forced[0]}{lost}")
             if marks[name].sink:

@@ -27,12 +27,10 @@ from emu_plugins.compiler.program import Program
 from emu_plugins.compiler.report import Report
 from emu_plugins.compiler.running_params import ParamsCalculator
 from emu_plugins.compiler.shapes import Shapes
-from emu_plugins.compiler.sink import Tiling, choose_tiling
+from emu_plugins.compiler.sink import choose_tiling
 from emu_plugins.compiler.snapshots import Snapshots
-from emu_plugins.compiler.stream_ends import SPLIT_MARGIN, TaskList, join_ends, split_streams
-from emu_plugins.compiler.streams import allocate
 from emu_plugins.compiler.super_kernel import fuse
-from emu_plugins.compiler.tasks import NodePlan, TaskWriter
+from emu_plugins.compiler.units import Decided, write_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +42,8 @@ if TYPE_CHECKING:
     from emu_plugins.compiler.operators import BoundNode, Registry
     from emu_plugins.compiler.options import BuildOptions
     from emu_plugins.compiler.running_params import HostTiler, RunningParams
+    from emu_plugins.compiler.sink import Tiling
+    from emu_plugins.compiler.units import Written
     from formats.blob.model import Blob
 
 
@@ -102,8 +102,8 @@ class _Compilation:
         if not readable:
             self.report.stop_if_bad()
         program = self._marked(nodes, infos)
-        plans, listed = self._planned(program, tile or _host_tiler())
-        blob = self._finished(program, plans, listed)
+        written = self._written(program, tile or _host_tiler())
+        blob = self._finished(program, written)
         return Compiled(
             blob,
             tuple(self.report.warnings),
@@ -132,13 +132,13 @@ class _Compilation:
         constants = {each.name: each.data for each in self.graph.constants}
         marker = Marker(self.build, self.chip, self.policies, constants)
         marks = {bound.node.name: marker.mark(bound, self.report) for bound in nodes}
-        parts = partition(nodes, marks, constants, self.report)
+        parts = partition(nodes, marks, constants, self.report, keep=self.policies["graph_partition"] == "parts")
         if not self.report.problems:
             self.seen.marked(marks)
             self.seen.partitioned(parts)
         return Program(self.graph, self.chip, self.policies, nodes, infos, marks, parts)
 
-    def _planned(self, program: Program, tile: HostTiler) -> tuple[tuple[NodePlan, ...], TaskList]:
+    def _written(self, program: Program, tile: HostTiler) -> Written:
         """How each node is tiled, its stream and event, and the tasks."""
         report, seen = self.report, self.seen
         ways = self._ways(program)
@@ -148,19 +148,10 @@ class _Compilation:
         seen.tilings_chosen(zip(program.nodes, ways.values(), strict=True), program)
         seen.params_calculated(params, program)
         seen.fused(fused)
-        sinking = {b.node.name: program.marks[b.node.name] for b in program.nodes if program.sinks(b)}
-        producers = {name: bound for bound in program.nodes for name in bound.node.outputs}
-        allocation = allocate(program.nodes, sinking, producers, report)
-        seen.streams_allocated(allocation.of_node, program)
-        kernels = number_kernels(program.nodes)
-        plans = tuple(
-            NodePlan(bound, ways[name], params[name], allocation.of_node[name], op, kernels[bound.kernel.name])
-            for op, bound in enumerate(program.nodes)
-            for name in (bound.node.name,)
-        )
-        tasks = TaskWriter(program, report, fused).graph_tasks(plans)
+        ops = {bound.node.name: op for op, bound in enumerate(program.nodes)}
+        written = write_units(program, Decided(ways, params, ops, number_kernels(program.nodes), fused), report)
         report.stop_if_bad()
-        return plans, TaskList(tasks, allocation.streams, allocation.events)
+        return written
 
     def _ways(self, program: Program) -> dict[str, Tiling]:
         """Where and when each node is tiled, by name."""
@@ -170,7 +161,7 @@ class _Compilation:
                 program.marks[bound.node.name],
                 program.policies,
                 self.report,
-                unknown_graph=program.unknown_shape,
+                unknown_graph=program.owner_unknown(bound),
             )
             for bound in program.nodes
         }
@@ -181,22 +172,18 @@ class _Compilation:
         calculator = ParamsCalculator(tile, self.chip, program.infos, constants)
         found = {
             bound.node.name: calculator.calculate(
-                bound, program.marks[bound.node.name], self.report, unknown_graph=program.unknown_shape
+                bound, program.marks[bound.node.name], self.report, unknown_graph=program.owner_unknown(bound)
             )
             for bound in program.nodes
         }
         return {name: params for name, params in found.items() if params is not None}
 
-    def _finished(self, program: Program, plans: tuple[NodePlan, ...], listed: TaskList) -> Blob:
-        """The blob, its streams joined and split, when the chip has room for it."""
-        self.seen.tasks_written(plans, listed, program, "tasks")
-        if not program.unknown_shape:
-            listed = join_ends(listed, always=self.policies["end_join"] == "always")
-            self.seen.tasks_written(plans, listed, program, "join")
-            if self.policies["stream_split"] == "on":
-                listed = split_streams(listed, self.chip.usable_tasks - SPLIT_MARGIN)
-                self.seen.tasks_written(plans, listed, program, "split")
-        blob = build_blob(program, plans, listed)
+    def _finished(self, program: Program, written: Written) -> Blob:
+        """The blob, when the chip has room for it."""
+        self.seen.streams_allocated({plan.bound.node.name: plan.resources for plan in written.plans}, program)
+        for stage, listed in written.lists.items():
+            self.seen.tasks_written(written.plans, listed, program, stage)
+        blob = build_blob(program, written.plans, written.last)
         used = uses(blob, self.chip, per_wait=wait_entries(self.policies))
         require(used, self.chip, where=f"graph {program.graph.name}")
         return blob

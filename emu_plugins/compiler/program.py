@@ -7,6 +7,7 @@ generation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from emu_plugins.compiler.sink import check_tiling_sink
@@ -44,9 +45,20 @@ class Program:
 
     @property
     def unknown_shape(self) -> bool:
-        """The whole graph is host scheduled."""
+        """The graph is host scheduled, apart from static models inside."""
         return self.partition.unknown_graph
+
+    def owner_unknown(self, bound: BoundNode) -> bool:
+        """The graph that owns the node, the whole or a static model inside, is host scheduled."""
+        return bound.node.name not in self.partition.static
 
     def sinks(self, bound: BoundNode) -> bool:
         """FE's own condition, asked afresh by every pass that needs it."""
-        return check_tiling_sink(bound, self.marks[bound.node.name], unknown_graph=self.unknown_shape)
+        return check_tiling_sink(bound, self.marks[bound.node.name], unknown_graph=self.owner_unknown(bound))
+
+    def units(self) -> tuple[tuple[BoundNode, ...], ...]:
+        """Neighbours in the execution order with one owner: each static model, and what is host scheduled between."""
+        kept = [part.nodes for part in self.partition.parts if part.kept]
+        owner = {name: at for at, names in enumerate(kept) for name in names}
+        groups = groupby(self.nodes, key=lambda bound: owner.get(bound.node.name, -1))
+        return tuple(tuple(members) for _, members in groups)

@@ -130,7 +130,9 @@ class Snapshots:
         if not self.wanted:
             return
         self.graph["host scheduled"] = found.unknown_graph
-        self.graph["parts"] = [{"unknown shape": part.unknown, "nodes": list(part.nodes)} for part in found.parts]
+        self.graph["parts"] = [
+            {"unknown shape": part.unknown, "kept": part.kept, "nodes": list(part.nodes)} for part in found.parts
+        ]
         self.graph["constants moved"] = list(found.constants)
         for name in self.nodes:
             self.add(name, **{"unknown shape because": found.reasons.get(name, "")})
@@ -143,7 +145,7 @@ class Snapshots:
         for bound, way in chosen:
             marks = program.marks[bound.node.name]
             condition = {
-                "graph is static": not program.unknown_shape,
+                "graph is static": not program.owner_unknown(bound),
                 "_tiling_sink_op": marks.sink,
                 "compile_info_json is not empty": bool(bound.compile_info),
             }
@@ -212,12 +214,14 @@ class Snapshots:
         if not self.wanted:
             return
         by_node: dict[str, list[dict[str, object]]] = {}
+        others: list[dict[str, object]] = []
         before = {p.bound.node.name: format_args(kernel_format(p, sinks=program.sinks(p.bound))) for p in plans}
         for index, task in enumerate(listed.tasks):
-            by_node.setdefault(task.node, []).append(_task(index, task, before.get(task.node, "")))
+            account = _task(index, task, before.get(task.node, ""))
+            by_node.setdefault(task.node, others if task.node not in self.nodes else []).append(account)
         for node in self.nodes:
             self.add(node, tasks=by_node.get(node, []))
-        self.graph["tasks of no node"] = by_node.get("", [])
+        self.graph["other tasks"] = others
         self.graph["streams"] = [{"id": each.id, "name": each.name, "serves": each.serves} for each in listed.streams]
         self.graph["events"] = [{"id": each.id, "name": each.name} for each in listed.events]
         self.after(name)

@@ -40,6 +40,27 @@ class TaskList:
     events: tuple[BlobEvent, ...]
 
 
+def shifted(found: TaskList, streams: int, events: int) -> TaskList:
+    """`found` with its stream and event numbers raised, to stand behind other lists in one model."""
+    if not streams and not events:
+        return found
+    return TaskList(
+        tuple(
+            replace(
+                task,
+                stream_id=task.stream_id + streams,
+                event_id=None if task.event_id is None else task.event_id + events,
+            )
+            for task in found.tasks
+        ),
+        tuple(
+            replace(stream, id=stream.id + streams, serves=None if stream.serves is None else stream.serves + streams)
+            for stream in found.streams
+        ),
+        tuple(replace(event, id=event.id + events) for event in found.events),
+    )
+
+
 def join_ends(found: TaskList, *, always: bool) -> TaskList:
     """`found` with an event from the end of each stream to the end of the graph, its last task."""
     *tasks, end = found.tasks

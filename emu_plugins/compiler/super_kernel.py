@@ -61,8 +61,6 @@ def exclusion(bound: BoundNode, *, sinks: bool) -> str:
 
 def fuse(program: Program, report: Report) -> tuple[SuperKernel, ...]:
     """The super kernels of a static graph; what is wrong with a member is noted as a problem."""
-    if program.unknown_shape:
-        return ()
     passed_over, kept = _left_out(program, report)
     found: list[SuperKernel] = []
     count: dict[str, int] = {}
@@ -74,6 +72,9 @@ def fuse(program: Program, report: Report) -> tuple[SuperKernel, ...]:
             report.decide(bound.node.name, STAGE, f"fused into {kernel.name}")
             _check_reuse(bound, program, report)
         found.append(kernel)
+    if found:
+        names = ", ".join(kernel.name for kernel in found[:4])
+        report.warn(f"super kernels ({names}) are compiled, but the loader of this version does not run them")
     return tuple(found)
 
 
@@ -83,7 +84,7 @@ def _left_out(program: Program, report: Report) -> tuple[frozenset[str], frozens
     passed_over, kept = set(), set()
     for bound in program.nodes:
         scope, name = bound.super_kernel_scope, bound.node.name
-        if not scope:
+        if not scope or program.owner_unknown(bound):
             continue
         why = exclusion(bound, sinks=program.sinks(bound))
         if not why:

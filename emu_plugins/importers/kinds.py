@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import GraphError, Problem
 from emu_plugins.compiler.loading import load_graph_text
+from formats.magic import BLOB_START
 
 if TYPE_CHECKING:
     from emu_core.operators import OperatorSpec
@@ -18,6 +19,7 @@ _ONNX_FIELDS = frozenset({0x08, 0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42, 0x72, 
 """First bytes of the fields of an ONNX `ModelProto`: tag and wire type; most writers begin with `ir_version`, 8."""
 _WHERE = "file"
 _REMEDY = "give a graph (JSON, ONNX, or GE text) or a blob written by `sqemu compile`"
+_RUN = "give it to `sqemu run`, `check` or `dump`"
 
 
 class GraphKind(StrEnum):
@@ -54,6 +56,8 @@ def read_graph(data: bytes, operators: Mapping[str, OperatorSpec], *, source: st
         GraphError: no known format (`graph.json`), or what the importer cannot take, all of it together.
         PluginError: `extra.missing`: the format needs an extra that is not installed.
     """
+    if data.startswith(BLOB_START):
+        raise GraphError([Problem("graph.json", "is a task blob, compiled already", _WHERE, _RUN)], source=source)
     kind = kind_of_bytes(data) if data else GraphKind.JSON
     if kind is None:
         raise _refused(f"is neither a task blob nor a graph: byte {_first_bad(data)} is no UTF-8 text", source)

@@ -8,7 +8,8 @@ For each kernel, in list order:
 | read depended values back, run the tiling, copy its data | one host round trip |
 | `launch_kernel` on the plain stream, which is run empty first when it is full | |
 
-Operators without a value dependency are launched with what the compiler computed.
+Operators without a value dependency are launched with what the compiler computed. A static model inside is executed
+from the plain stream where its end stands in the list; what follows waits for it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from emu_plugins.tiling.request import TilingResult
 from formats.blob import TaskType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from emu_core.model import Model
-    from emu_plugins.runtime.host.handles import Program
+    from emu_plugins.runtime.host.handles import ModelHandle, Program
     from emu_plugins.runtime.host.runtime import Runtime
     from emu_plugins.runtime.operators import Operators
     from emu_plugins.runtime.placement import Placement
@@ -35,8 +38,18 @@ if TYPE_CHECKING:
 _KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
 
 
+def host_stream(blob: Blob) -> int:
+    """The stream of a host-scheduled blob that the host submits to: that of its last task, the end of the graph."""
+    return blob.tasks[-1].stream_id if blob.tasks else 0
+
+
 class HostSchedule:
-    """Launches the kernels of one blob, one execution at a time."""
+    """Launches the kernels of one blob, one execution at a time.
+
+    Attributes:
+        caller: the stream that everything is submitted to.
+        parts: static models inside, by the index of the task that ends each.
+    """
 
     def __init__(
         self, runtime: Runtime, blob: Blob, placement: Placement, operators: Operators, programs: list[Program]
@@ -49,6 +62,7 @@ class HostSchedule:
         self._programs = programs
         self._args: dict[int, int] = {}
         self.caller = runtime.create_stream(name="main")
+        self.parts: Mapping[int, ModelHandle] = {}
         self._tiling = [
             self._device.memory.allocate(
                 max(op.tiling_capacity, len(op.tiling_data), 8), label=f"tiling data of {op.name}"
@@ -60,7 +74,12 @@ class HostSchedule:
         """One execution; stops at the first fault."""
         scheduler = self._device.scheduler
         before = len(scheduler.faults)
+        host = host_stream(self._blob)
         for index, task in enumerate(self._blob.tasks):
+            if index in self.parts:
+                self._runtime.submit_model(self.parts[index], self.caller)
+            if task.stream_id != host:
+                continue
             if task.type not in _KERNELS or task.op is None or task.kernel is None:
                 continue
             if self._blob.ops[task.op].host_tiling:

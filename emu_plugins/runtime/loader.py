@@ -28,7 +28,7 @@ from emu_plugins.runtime.host.handles import DEFAULT_FLAG, HEAD_STREAM, EventSty
 from emu_plugins.runtime.host.launch import LaunchConfig
 from emu_plugins.runtime.host.runtime import Runtime
 from emu_plugins.runtime.host.task_update import ModelTaskUpdate
-from emu_plugins.runtime.host_scheduled import HostSchedule
+from emu_plugins.runtime.host_scheduled import HostSchedule, host_stream
 from emu_plugins.runtime.operators import Operators
 from emu_plugins.runtime.placement import Placement
 from emu_plugins.runtime.sink_context import TilingContextAddr, TilingSinkTaskInfo, place_platform, place_sink_buffer
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from emu_core.device import Device
     from emu_core.model import Model
-    from emu_plugins.runtime.host.handles import EventHandle, Program, StreamHandle
+    from emu_plugins.runtime.host.handles import EventHandle, ModelHandle, Program, StreamHandle
     from formats.blob import Blob, BlobTask
 
 
@@ -93,8 +93,15 @@ class _Loader:
         inputs, outputs = placement.ports(blob.inputs), placement.ports(blob.outputs)
         if blob.unknown_shape:
             schedule = HostSchedule(runtime, blob, placement, self.operators, self.programs)
+            schedule.parts = self._load_parts(schedule.caller)
             return runtime.host_scheduled(
-                blob.name, schedule.caller, schedule.launch, inputs=inputs, outputs=outputs, scratch=placement.scratch
+                blob.name,
+                schedule.caller,
+                schedule.launch,
+                inputs=inputs,
+                outputs=outputs,
+                scratch=placement.scratch,
+                parts=tuple(schedule.parts.values()),
             )
         self.model = runtime.create_model(blob.name)
         for stream in blob.streams:
@@ -114,6 +121,34 @@ class _Loader:
             scratch=tuple(placement.scratch),
             details=self._details(),
         )
+
+    def _load_parts(self, caller: StreamHandle) -> dict[int, ModelHandle]:
+        """The static models inside a host-scheduled graph, by the index of the task that ends each."""
+        host = host_stream(self.blob)
+        tasks = [(index, task) for index, task in enumerate(self.blob.tasks) if task.stream_id != host]
+        ends = [index for index, task in tasks if task.type == TaskType.MODEL_END_GRAPH]
+        if not tasks:
+            return {}
+        if not ends or tasks[-1][0] != ends[-1]:
+            raise InputError("a static part has no end of graph", id="blob.no-end", remedy="compile the graph again")
+        self.events = {e.id: self.runtime.create_event(style=EventStyle.OLD) for e in self.blob.events}
+        found: dict[int, ModelHandle] = {}
+        for number, end in enumerate(ends):
+            part = [(index, task) for index, task in tasks if index <= end and index > max(found, default=-1)]
+            found[end] = self._load_part(f"{self.blob.name} part {number}", part, caller)
+        return found
+
+    def _load_part(self, name: str, tasks: list[tuple[int, BlobTask]], caller: StreamHandle) -> ModelHandle:
+        used = {task.stream_id for _, task in tasks}
+        model = self.model = self.runtime.create_model(name)
+        for stream in self.blob.streams:
+            if stream.id in used:
+                made = self.streams[stream.id] = self.runtime.create_stream(name=stream.name)
+                self.runtime.bind_stream(model, made, HEAD_STREAM if stream.head else DEFAULT_FLAG)
+        for index, task in tasks:
+            self._distribute(index, task)
+        self.runtime.load_complete(model, caller=caller)
+        return model
 
     def _details(self) -> Mapping[str, object]:
         """Extended attributes by operator name."""

@@ -16,7 +16,7 @@ from emu_core.lines import line
 from emu_core.plans import Acts, Fixed, Holds
 from emu_core.plugins import PluginHost
 from emu_core.signals import Signal
-from emu_core.trace import EVENTS, SignalChanged, TaskDone, TaskStarted, TaskWaits, Trace
+from emu_core.trace import EVENTS, Patched, SignalChanged, TaskDone, TaskStarted, TaskWaits, Trace
 from emu_plugins.chips.ascend910b import ASCEND910B3
 from emu_plugins.runtime.sqes import Place, SqeBuilder
 
@@ -85,6 +85,7 @@ ENTRY = st.one_of(
     st.tuples(st.just("event_record"), FLAGS),
     st.tuples(st.just("event_wait"), FLAGS),
     st.tuples(st.just("event_reset"), FLAGS),
+    st.tuples(st.just("stored"), FLAGS),
     st.tuples(st.just("notify_record"), FLAGS),
     st.tuples(st.just("notify_wait"), FLAGS),
     st.tuples(st.just("limited_wait"), FLAGS),
@@ -101,7 +102,9 @@ ACTIONS = st.lists(
     st.tuples(
         st.integers(0, 2500),
         st.integers(0, STREAMS),
-        st.sampled_from(("pause", "resume", "halt", "patch", "patch_far", "submit", "look", "trace", "disable", "jobs")),
+        st.sampled_from(
+            ("pause", "resume", "halt", "patch", "patch_far", "submit", "look", "trace", "disable", "jobs")
+        ),
         st.integers(0, STREAMS - 1),
     ),
     max_size=5,
@@ -137,6 +140,9 @@ class Bench:
             "unknown": lambda: layout("PhSqe").build({**place.header(18)}),
             "act": lambda: layout("EventWaitSqe").build({**place.header(ACT), "event_id": values[0]}),
             "act_now": lambda: layout("EventWaitSqe").build({**place.header(ACT_NOW), "event_id": values[0]}),
+            "stored": lambda: layout("WriteValueSqe").build(
+                {**place.header(8), "kernel_credit": 254, "event_id": values[0], "awsize": 3, "va": 1}
+            ),
             "held": lambda: layout("EventWaitSqe").build({**place.header(HELD), "timeout": values[0]}),
             "launched": lambda: layout("EventWaitSqe").build({**place.header(HELD), "timeout": 90, "pre_p": 1}),
             "limited_wait": lambda: layout("EventWaitSqe").build(
@@ -255,6 +261,7 @@ def test_queues_that_hold_for_completion_entries_are_the_same(reader, program):
 @given(PROGRAMS, ACTIONS, st.sets(st.sampled_from((TaskStarted, TaskDone, TaskWaits, SignalChanged)), max_size=4))
 def test_lines_and_slices_say_what_the_events_say(program, actions, events):
     """JSON lines made from columns are those of the events; slices are the completed entries."""
+    events = {*events, Patched}
     bench = Bench(program, [a for a in actions if a[2] != "trace"], 8, on=True, events={*events, TaskDone})
     for stream in bench.streams:
         bench.device.scheduler.ring_doorbell(stream)

@@ -197,10 +197,12 @@ PROGRAM = st.one_of(_sinks(), st.tuples(st.lists(ENTRY, max_size=9), st.lists(EN
 class _Built:
     """The product's device with the program in two model-bound streams."""
 
-    def __init__(self, program, depth):
+    def __init__(self, program, depth, *, ahead=True):
         policies = {"prefetch_depth": str(depth), "update_after_consume": "ignore"}
         chip = replace(HOST.chip("ascend910b3"), core_num_aiv=CORES)
         self.device = Device(chip, policies, HOST, record_rings=True)
+        self.device.scheduler.lanes.on = ahead
+        self.device.scheduler.lanes.least = 1
         self.build = SqeBuilder(HOST.registry, "v100")
         self.streams = [self.device.create_stream(name, bound=True) for name in ("a", "b")]
         for stream in self.streams:
@@ -277,10 +279,10 @@ class _Built:
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(PROGRAM, st.integers(0, 10), st.permutations([0, 1]))
-def test_any_two_stream_program_runs_as_on_the_literal_device(program, depth, order):
+@given(PROGRAM, st.integers(0, 10), st.permutations([0, 1]), st.booleans())
+def test_any_two_stream_program_runs_as_on_the_literal_device(program, depth, order, ahead):
     """The same bytes execute in each slot and retire at the same time, over up to three executions."""
-    built = _Built(program, depth)
+    built = _Built(program, depth, ahead=ahead)
     rings = [s.queue.contents() for s in built.streams]
     literal = LiteralDevice(rings, built.device.memory.read, depth)
     for _ in range(3):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from emu_core.errors import InputError
-from tools.bench import commands_group, formats_group, pairs
+from tools.bench import commands_group, core_group, formats_group, memory_run, mockgpu, pairs
 from tools.bench.catalog import GROUPS, pairs_of
 from tools.bench.load import Mark
 from tools.bench.pairs import Figure, Pair, PeerMissingError, Side, UnequalError, measure
@@ -48,6 +48,12 @@ class TestMeasure:
         assert measure(pair(1.0, 3.0, target=5.0, largest=True)).status == "ok"
         assert measure(pair(1.0, 6.0, target=5.0, largest=True)).status == "short"
 
+    @pytest.mark.parametrize(("value", "status"), [(3.0, "ok"), (5.0, "short")])
+    def test_quotients_are_judged_like_ratios(self, value, status):
+        """A figure that gives its own ratio is measured once, and a cost must not exceed its target."""
+        found = measure(Pair("T", "x", "y", 4, 2, quotient=lambda: value, largest=True))
+        assert (found.ratio, found.status) == (value, status)
+
     def test_missing_peer_is_skipped(self):
         """A peer that is not installed is named, and nothing is measured."""
 
@@ -76,6 +82,7 @@ class TestCatalog:
         assert [p.id for p in pairs_of(["R3"])] == ["R3"]
         everything = {p.id for p in pairs_of([])}
         assert {"R1", "R2", "R3", "R4", "R5", "R15", "R16", "R18"} <= everything
+        assert {"R6", "R7", "R8", "R9", "R10", "R11", "R13", "R21"} <= everything
         assert len(GROUPS) >= 2
 
     def test_unknown(self):
@@ -93,6 +100,29 @@ class TestSidesAgree:
         for side in each.prepare():
             side.call()
             assert side.items > 0
+
+    @pytest.mark.parametrize("each", [p for p in core_group.PAIRS if p.prepare and p.id != "R11"], ids=lambda p: p.id)
+    def test_core(self, monkeypatch, each):
+        """End times, rings, log and trace of the real device and of the peer are compared; both sides can be called."""
+        for name, value in {
+            "STREAMS": 3, "TASKS": 400, "PEER_TASKS": 120, "NAIVE_TASKS": 60, "POOL_TASKS": 20, "CORES": 2
+        }.items():  # fmt: skip
+            monkeypatch.setattr(core_group, name, value)
+        monkeypatch.setattr(core_group, "PRODUCT_TASKS", 300)
+        for side in each.prepare():
+            side.call()
+            assert side.items > 0
+
+    def test_memory_of_entries(self):
+        """The child process runs all entries it is told to; a small number of them is dwarfed by the interpreter."""
+        assert memory_run.main(20_000) > 1
+
+    def test_signal_writes(self, monkeypatch):
+        """Without a checkout of the peer the figure is skipped; our side sets every event."""
+        monkeypatch.setattr(mockgpu, "ENTRIES", 300)
+        with pytest.raises(PeerMissingError, match="no checkout of tinygrad"):
+            mockgpu.signal_writes()
+        assert len(mockgpu._records().run().signals.values) == 300
 
     def test_disagreement_is_an_error(self):
         """Sides that give different results are never timed."""

@@ -68,7 +68,7 @@ def plugin_manager(event_ns: int) -> pluggy.PluginManager:
 
 
 def json_logger(out: io.StringIO) -> Any:  # noqa: ANN401 - structlog's own proxy type
-    """structlog rendering JSON through a handler of the standard library, by its documentation."""
+    """A structlog logger that renders JSON through a handler of the standard library, by its documentation."""
     shared: list[Any] = [structlog.stdlib.add_log_level, structlog.processors.TimeStamper(fmt="iso")]
     handler = logging.StreamHandler(out)
     handler.setFormatter(
@@ -80,7 +80,7 @@ def json_logger(out: io.StringIO) -> Any:  # noqa: ANN401 - structlog's own prox
             ],
         )
     )
-    logger = logging.Logger("sqemu-bench-naive", logging.INFO)
+    logger = logging.Logger("sqemu-bench-naive", logging.INFO)  # noqa: LOG001 - the root's handlers are not ours
     logger.addHandler(handler)
     return structlog.wrap_logger(
         logger,
@@ -117,7 +117,8 @@ class NaivePipeline:
         """Run it once, from the rings as they were given."""
         self.rings = [bytearray(ring) for ring in self._given]
         self.ends = [0] * self._shape.streams
-        env, out, slices = self._simpy.Environment(), io.StringIO(), []
+        env, out = self._simpy.Environment(), io.StringIO()
+        slices: list[Any] = []
         hook, log = plugin_manager(self._event_ns).hook, json_logger(out)
         flags: dict[int, Any] = {}
         for number in range(self._shape.streams):
@@ -127,7 +128,13 @@ class NaivePipeline:
         self.trace = json.dumps({"traceEvents": slices})
 
     def _stream(
-        self, env: Any, number: int, hook: Any, log: Any, slices: list[Any], flags: dict[int, Any]  # noqa: ANN401 - untyped
+        self,
+        env: Any,  # noqa: ANN401 - simpy has no types
+        number: int,
+        hook: Any,  # noqa: ANN401 - hooks are made at run time
+        log: Any,  # noqa: ANN401 - structlog's own proxy type
+        slices: list[Any],
+        flags: dict[int, Any],
     ) -> Iterator[Any]:
         ring = self.rings[number]
         layouts = {RECORD: self._record, WAIT: self._wait}
@@ -150,7 +157,7 @@ class NaivePipeline:
             )
         self.ends[number] = env.now
 
-    def _patch(self, ring: bytearray, sqe: Any, info: Any, now: int, number: int) -> None:  # noqa: ANN401 - untyped
+    def _patch(self, ring: bytearray, sqe: Any, info: Any, now: int, number: int) -> None:  # noqa: ANN401 - as above
         at = sqe["param_addr_low"]
         target = self._kernel.parse(bytes(ring[64 * at : 64 * at + 64]))
         before, target["pc_addr_low"] = target["pc_addr_low"], sqe["pc_addr_low"]

@@ -7,8 +7,8 @@
 | held | 42 | holds an AI Core for as many nanoseconds as it says |
 | record, wait | 4, 5 | the product's own event entries |
 
-All are real entries in real rings of a device `edu-large`; record and wait come every `period` entries, and every stream
-waits for the record of the stream before it.
+All are real entries in real rings of a device `edu-large`; record and wait come every `period` entries, and every
+stream waits for the record of the stream before it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ HOST = PluginHost([BenchEngines()])
 
 @dataclass(frozen=True)
 class Shape:
-    """A program: `streams` rings of `tasks` entries, record and wait every `period`; `patches`: one patch per period."""
+    """A program: `streams` rings of `tasks` entries, record and wait every `period`; `patches`: one in each period."""
 
     streams: int
     tasks: int
@@ -155,7 +155,9 @@ class Loaded:
 
     def __init__(self, rings: list[Units], events: Iterable[type[Event]] = EVENTS, cores: int | None = None) -> None:
         chip = HOST.chip(CHIP)
-        self.device = Device(chip if cores is None else replace(chip, core_num_aic=cores), plugins=HOST, trace=Trace(events))
+        self.device = Device(
+            chip if cores is None else replace(chip, core_num_aic=cores), plugins=HOST, trace=Trace(events)
+        )
         self.streams = [self.device.create_stream(f"bench {i}", bound=False) for i in range(len(rings))]
         for stream, ring in zip(self.streams, rings, strict=True):
             stream.queue.extend(ring.reshape(-1))
@@ -168,10 +170,11 @@ class Loaded:
         scheduler.run_until_idle()
         return self.device
 
-    def again(self) -> None:
-        """Head of every queue back to entry 0, no flag set, nothing in trace and journal."""
+    def again(self, *, decode: bool) -> None:
+        """Head of every queue back to entry 0, no flag set, nothing in trace and journal; `decode`: nor decoded."""
         for stream in self.streams:
             stream.queue.head = 0
-            stream.decoded = None
+            if decode:
+                stream.decoded = None
         self.device.signals.clear_all()
         self.device.clear_history()

@@ -181,23 +181,36 @@ class ModelCalls(RuntimeCore):
         inputs: tuple[Port, ...],
         outputs: tuple[Port, ...],
         scratch: Sequence[int],
+        parts: Sequence[ModelHandle] = (),
     ) -> Model:
-        """A model without rings of its own: `launch` submits its tasks to `caller` at each execution."""
-        return self._register(
+        """A model without rings of its own: `launch` submits its tasks to `caller` at each execution.
+
+        `parts`: complete models that `launch` executes as well; their streams are shown and aborted with this model.
+        """
+        ends = [part.end.id for part in parts if part.end is not None]
+        core = self._register(
             Model(
                 device=self.device,
                 model_id=self.device.take_id("model", MOST_MODELS, "207010"),
                 name=name,
-                streams=(),
+                streams=tuple(stream.core for part in parts for stream in part.streams),
                 head_streams=(),
                 caller=caller.core,
-                end=None,
+                end=Signal("notify", ends[-1]) if ends else None,
                 inputs=inputs,
                 outputs=outputs,
                 scratch=scratch,
                 launch=launch,
             )
         )
+        for part in parts:
+            for stream in part.streams:
+                stream.core.model_id = part.id
+        return core
+
+    def submit_model(self, model: ModelHandle, caller: StreamHandle) -> None:
+        """Model execute and the wait for its end, for a caller that keeps account of its executions itself."""
+        self._launch_from(model, caller)
 
     def _register(self, core: Model) -> Model:
         self.device.models[core.id] = core

@@ -67,9 +67,10 @@ def test_policies_in_force(lab):
     """Every policy of scope compile is recorded with its value, given or default; no other scope is."""
     blob = lab.compile(lab.one(), policies={"nop_count": "3", "prefetch_depth": "4"}).blob
     assert blob.policies == {
-        "block_dim_placeholder": "seed", "end_join": "needed", "never_timeout_with_sink": "refuse", "nop_count": "3",
-        "probe.depend": "lens", "sink_kernel_task": "seed", "sink_products": "all", "sink_run_order": "patch_first",
-        "stream_split": "on",
+        "block_dim_placeholder": "seed", "end_join": "needed", "graph_partition": "parts",
+        "never_timeout_with_sink": "refuse", "nop_count": "3", "probe.depend": "lens", "sink_kernel_task": "seed",
+        "sink_products": "all", "sink_run_order": "patch_first", "stream_split": "on",
+        "super_kernel_scope_check": "off",
     }  # fmt: skip
 
 

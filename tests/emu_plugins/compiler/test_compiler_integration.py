@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import emu_plugins.cgdr
@@ -13,9 +15,12 @@ import emu_plugins.chips
 import emu_plugins.compiler
 import emu_plugins.kernels
 import emu_plugins.tiling
+from emu_core.api import compile_with_report
+from emu_core.device import Device
 from emu_core.errors import GraphError
 from emu_core.graph import CompileOptions
 from emu_core.plugins import PluginHost
+from emu_plugins.importers import GraphBuilder
 from formats.blob import decode, encode
 
 SAMPLES = Path(__file__).parents[2] / "data" / "graphs"
@@ -104,3 +109,59 @@ def test_blob_survives_its_file(host, name):
     """The blob of every sample graph comes back from its bytes."""
     blob = compiled(host, name).blob
     assert decode(encode(blob)) == blob
+
+
+def probe_chain(labels):
+    """Probes behind each other, one per label, each reading the value n."""
+    g = GraphBuilder("chain", {"ge.tiling_schedule_optimize": "1"})
+    x, n = g.input("x", "float32", [40]), g.input("n", "int32", [1])
+    for label in labels:
+        x = g.node("TilingProbe", x, n, add_x=1, **({"_stream_label": label} if label else {}))
+    g.output(x)
+    return g.build()
+
+
+def run_chain(chip, labels, *, n, policies=None):
+    """The output of a chain for the value n, after a first run with another value; and the blob."""
+    host = PluginHost()
+    blob = compile_with_report(probe_chain(labels), chip, CompileOptions(policies=policies or {}), host).blob
+    model = Device(chip, {}, host).load(blob)
+    for value in (n + 1, n):
+        result = model.execute({"x": np.zeros(40, np.float32), "n": np.array([value], np.int32)})
+        assert (result.faults, result.deadlock, result.hazards) == ((), None, ())
+    return result.outputs, blob
+
+
+@pytest.mark.parametrize("labels", [("", "a"), ("a", "", "b", "a"), ("a", "b")])
+def test_operators_on_several_main_streams_run(labels):
+    """A chain over several main streams gives what it gives on one, in each of two runs with another tiling."""
+    (one, _), (several, blob) = (run_chain("ascend910b3", each, n=5) for each in (("",) * len(labels), labels))
+    assert len([s for s in blob.streams if s.serves is None]) == len({*labels, ""})
+    np.testing.assert_array_equal(*(next(iter(each.values())) for each in (one, several)))
+
+
+def test_a_split_stream_runs_like_a_whole_one():
+    """Ten operators over streams of 60 entries: several parts, the same result."""
+    small = replace(PluginHost().chip("ascend910b3"), usable_tasks=60)
+    whole, blob = run_chain("ascend910b3", [""] * 10, n=3)
+    assert len(blob.streams) == 2
+    split, blob = run_chain(small, [""] * 10, n=3)
+    # 10 x (wait and reset, 8 NOPs, kernel) + 1 = 111 entries, at most 33 with the margin of 27.
+    assert [s.name for s in blob.streams if s.serves is None] == ["main_0", *(f"main_0_part_{i}" for i in range(1, 5))]
+    np.testing.assert_array_equal(*(next(iter(each.values())) for each in (whole, split)))
+
+
+def test_a_mix_operator_is_an_ffts_plus_task_and_runs():
+    """On a 910B3 a sinking mix operator is launched by an FFTS+ task, which its update patches, without a hazard."""
+    host = PluginHost()
+    g = GraphBuilder("mix", {"ge.tiling_schedule_optimize": "1"})
+    g.output(g.node("MixProbe", g.input("x", "float32", [40]), g.input("n", "int32", [1])))
+    blob = compile_with_report(g.build(), "ascend910b3", CompileOptions(), host).blob
+    assert [int(task.type) for task in blob.tasks if task.kernel is not None] == [29]
+    result = (
+        Device("ascend910b3", {}, host)
+        .load(blob)
+        .execute({"x": np.zeros(40, np.float32), "n": np.array([3], np.int32)})
+    )
+    assert (result.ok, result.hazards) == (True, ())
+    assert len(result.patches) > 0

@@ -41,7 +41,7 @@ def test_worked_example_marks(lab):
 
 def test_worked_example_is_merged(lab):
     """One forced operator makes the whole graph host scheduled; the sink-marked one loses sink, with a warning."""
-    compiled = lab.compile(worked_example(lab))
+    compiled = lab.compile(worked_example(lab), policies={"graph_partition": "merge"})
     assert compiled.blob.unknown_shape
     assert [(op.name, op.sink, op.host_tiling) for op in compiled.blob.ops] == [
         ("add", False, True), ("add2", False, False), ("add3", False, True),
@@ -51,12 +51,26 @@ def test_worked_example_is_merged(lab):
     assert any(node == "add3" and "loses its sink" in text for node, _, text in compiled.decisions)
 
 
+def test_worked_example_in_parts(lab):
+    """By default the static part that may sink stays a static model inside, the one in between is part of it (4.3)."""
+    compiled = lab.compile(worked_example(lab), policies={"nop_count": "0"})
+    assert compiled.blob.unknown_shape
+    assert [(op.name, op.sink, op.host_tiling) for op in compiled.blob.ops] == [
+        ("add", False, True), ("add2", False, False), ("add3", True, False),
+    ]  # fmt: skip
+    assert [(int(task.type), task.node, task.stream_id) for task in compiled.blob.tasks] == [
+        (26, "add", 0), (26, "add2", 1), (43, "add3", 2), (2, "add3", 1), (26, "add3", 1), (41, "add3", 2),
+        (1, "add3", 2), (19, "", 1), (19, "", 0),
+    ]  # fmt: skip
+
+
 def test_preset_force_unknown(lab):
-    """A node that presets `_force_unknown_shape` takes the graph along although its tiling reads no value."""
+    """A node that presets `_force_unknown_shape` takes the graph along by policy, its tiling reading no value."""
     blob = lab.compile(
         lab.graph(
             lab.node("r", "Relu", ["x"], _force_unknown_shape=True), lab.node("p", "Probe", ["r_out", "lens", None])
-        )
+        ),
+        policies={"graph_partition": "merge"},
     ).blob
     assert blob.unknown_shape
     assert [op.host_tiling for op in blob.ops] == [True, True]

@@ -113,7 +113,13 @@ def test_kinds(data, kind):
 
 @pytest.mark.parametrize(
     ("data", "id_"),
-    [(b"", "graph.json"), (b"[1]", "graph.json"), (b"\x89PNG\r\n", "graph.json"), (b"name: ", "graph.import")],
+    [
+        (b"", "graph.json"),
+        (b"[1]", "graph.json"),
+        (b"\x89PNG\r\n", "graph.json"),
+        (b"name: ", "graph.import"),
+        (b"SQEMUBLB\xff", "graph.json"),
+    ],
 )
 def test_what_is_no_graph(data, id_):
     """Nothing, a list, a picture and a torn text are refused with the file's name."""
