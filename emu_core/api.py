@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import NoneType
 from typing import TYPE_CHECKING
 
+from emu_core.chips import Chip
+from emu_core.expected import expect
 from emu_core.graph import Compiled, CompileOptions
 from emu_core.plugins import PluginHost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from emu_core.chips import Chip
     from formats.blob import Blob
 
 
@@ -25,9 +28,13 @@ def compile_with_report(
     `options` may be a plain mapping of GE options, for example ``{"ge.tiling_schedule_optimize": "1"}``.
 
     Raises:
-        GraphError: with every problem of the graph. OptionError, LimitError, InputError (unknown chip).
+        GraphError: with every problem of the graph. OptionError, LimitError.
+        InputError: unknown chip (`chip.unknown`), or an argument of another type (`argument.type`).
         PluginError: no compiler takes the chip, or one of somebody else is broken.
     """
+    expect(graph, Mapping, "a graph as a mapping", "json.load gives one of a file; GraphBuilder makes one in code")
+    expect(chip, (str, Chip), "the name of a chip", "sqemu chips lists them")
+    expect(options, (CompileOptions, Mapping, NoneType), "a mapping of options", "or CompileOptions")
     host = plugins if isinstance(plugins, PluginHost) else PluginHost(plugins)
     found = host.chip(chip) if isinstance(chip, str) else chip
     compiled: Compiled = host.first("sqemu_compile", graph=graph, chip=found, options=_options(options), host=host)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Mapping
+from types import NoneType
 from typing import TYPE_CHECKING
 
+from emu_core.chips import Chip
 from emu_core.clock import Clock
 from emu_core.contexts import Contexts
 from emu_core.cores import CorePool, core_kinds
 from emu_core.dispatch import DispatchTable
 from emu_core.errors import EmulatorBug, InputError, LimitError
+from emu_core.expected import expect
 from emu_core.journal import HOST, Journal, JournalEntry, Writer
 from emu_core.memory import DeviceMemory
 from emu_core.notice import fetch_window
@@ -23,15 +27,14 @@ from emu_core.signals import SignalTable
 from emu_core.spans import PATCHES
 from emu_core.streams import Stream
 from emu_core.trace import CellWritten, HazardFound, ModelPhase, Patched, Trace
+from formats.blob import Blob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
-    from emu_core.chips import Chip
     from emu_core.engines import Task
     from emu_core.model import Model
     from formats import CStruct
-    from formats.blob import Blob
 
 HOST_STREAM = "host"
 LAST_PRIORITY = 7
@@ -54,18 +57,21 @@ class Device:
         host_functions: Python callables by address, for host function callbacks; each gets the user pointer.
 
     Raises:
-        InputError: unknown chip. OptionError: unknown policy or value. PluginError: clashing plugins.
+        InputError: unknown chip, or an argument of another type. OptionError: unknown policy or value.
+        PluginError: clashing plugins.
     """
 
     def __init__(
         self,
         chip: Chip | str,
-        policies: Mapping[str, str] | None = None,
+        policies: Mapping[str, str | int] | None = None,
         plugins: Iterable[object] | PluginHost = (),
         *,
         trace: Trace | None = None,
         record_rings: bool = False,
     ) -> None:
+        expect(chip, (str, Chip), "the name of a chip", "sqemu chips lists them")
+        expect(policies, (Mapping, NoneType), "a mapping of policies", 'for example {"nop_model": "both"}')
         self.host = plugins if isinstance(plugins, PluginHost) else PluginHost(plugins)
         self.chip = self.host.chip(chip) if isinstance(chip, str) else chip
         self.policies = PolicySet(self.host.policy_specs, policies)
@@ -191,6 +197,7 @@ class Device:
             InputError: the blob is for another chip, or names an operator or kernel that no plugin supplies.
             LimitError: it does not fit the chip. What a failed load had taken is given back.
         """
+        expect(blob, Blob, "a task blob", "compile_graph makes one of a graph, formats.blob.decode one of a file")
         ids, streams = dict(self._ids), dict(self.streams)
         free = {kind: list(numbers) for kind, numbers in self._free.items()}
         before = {a.address for a in self.memory.allocations()}

@@ -33,7 +33,7 @@ def lines_of(records: Iterable[Event], log: Sequence[tuple[Any, ...]], wanted: f
     """Lines of events that were read before and of a log (`emu_core.spans`), as far as they are of a wanted type."""
     found = [line(event).decode() for event in records if type(event) in wanted]
     writer = _Writer(wanted)
-    told = [entry for entry in log if type(entry[2]) is int and entry[2] == PATCHES] if wanted == {Patched} else log
+    told = [entry for entry in log if _is_patch(entry[2])] if wanted == {Patched} else log
     for entry in told:
         writer.add(entry)
     logged = writer.found
@@ -41,6 +41,10 @@ def lines_of(records: Iterable[Event], log: Sequence[tuple[Any, ...]], wanted: f
     if order is not None:
         logged = [logged[at] for at in order.tolist()]
     return "".join([*found, *logged]).encode()
+
+
+def _is_patch(thing: object) -> bool:
+    return type(thing) is Patched or (type(thing) is int and thing == PATCHES)
 
 
 class _Writer:

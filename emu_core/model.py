@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -17,13 +18,14 @@ import numpy as np
 
 from emu_core import codes
 from emu_core.errors import DeviceFault, InputError
+from emu_core.expected import expect
 from emu_core.reports import Hazard
 from emu_core.streams import Cause, State
 from emu_core.trace import ModelPhase
 from formats.dtypes import dtype_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -165,8 +167,9 @@ class Model:
 
         Raises:
             InputError: a port is missing (`input.missing`), has another dtype (`input.dtype`) or shape
-                (`input.shape`), or the model is not ready (`model.busy`).
+                (`input.shape`) or masked values (`input.array`), or the model is not ready (`model.busy`).
         """
+        expect(inputs, Mapping, "a mapping of arrays by input name", "use {} when the graph has no inputs")
         if self.state is not ModelState.READY:
             raise InputError(
                 f"model {self.name} is {self.state.value}",
@@ -309,7 +312,14 @@ def _checked(port: Port, inputs: Mapping[str, Array]) -> Array:
             f"input {port.name!r} is missing",
             id="input.missing",
             where=f"input {port.name}",
-            remedy=f"the arrays given are {', '.join(sorted(inputs)) or 'none'}",
+            remedy=f"the arrays given are {', '.join(sorted(map(str, inputs))) or 'none'}",
+        )
+    if np.ma.is_masked(inputs[port.name]):
+        raise InputError(
+            f"input {port.name!r} has masked values",
+            id="input.array",
+            where=f"input {port.name}",
+            remedy="fill them first, for example with numpy.ma.filled",
         )
     try:
         array = np.asarray(inputs[port.name])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_DIGITS = 20
+_MOST_BITS = 64
 """Longer numbers are refused before they are converted."""
 
 
@@ -40,8 +41,10 @@ class PolicySpec:
     number: bool = False
     largest: int = 0
 
-    def check(self, value: str) -> str:
-        """`value` if it is allowed, else `OptionError` (id `policy.value`)."""
+    def check(self, value: str | int) -> str:
+        """`value` if it is allowed (an integer as its text), else `OptionError` (id `policy.value`)."""
+        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= _MOST_BITS:
+            value = str(value)
         if isinstance(value, str) and (value in self.values or self._is_number(value)):
             return value
         words = [*self.values, *([f"a number from 0 to {self.largest}"] if self.number else [])]
@@ -142,7 +145,7 @@ class PolicySet:
         PluginError: two plugins declare one name.
     """
 
-    def __init__(self, specs: Iterable[PolicySpec], given: Mapping[str, str] | None = None) -> None:
+    def __init__(self, specs: Iterable[PolicySpec], given: Mapping[str, str | int] | None = None) -> None:
         self._specs: dict[str, PolicySpec] = {}
         for spec in specs:
             if spec.name in self._specs:
@@ -150,7 +153,7 @@ class PolicySet:
             self._specs[spec.name] = spec
         self._given = {name: self._checked(name, value) for name, value in (given or {}).items()}
 
-    def _checked(self, name: str, value: str) -> str:
+    def _checked(self, name: str, value: str | int) -> str:
         if name not in self._specs:
             raise OptionError(
                 f"there is no policy {name!r}", id="policy.unknown", remedy=f"known: {', '.join(sorted(self._specs))}"
@@ -168,6 +171,6 @@ class PolicySet:
         """The values that were given explicitly, of one scope or of all."""
         return {n: v for n, v in self._given.items() if scope is None or self._specs[n].scope is scope}
 
-    def with_values(self, given: Mapping[str, str]) -> PolicySet:
+    def with_values(self, given: Mapping[str, str | int]) -> PolicySet:
         """A new set with `given` over this one's values."""
         return PolicySet(self._specs.values(), {**self._given, **given})

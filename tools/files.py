@@ -16,7 +16,7 @@ from emu_core.errors import InputError
 from tools.show import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import IO
 
     import numpy as np
@@ -30,6 +30,7 @@ MOST_STREAMED = 1 << 30
 """Bytes that are read from a pipe, a terminal or a device, whose end nobody knows."""
 
 _CHUNK = 1 << 20
+_TWICE = "two outputs of this command have this name"
 
 
 def input_name(path: str) -> str:
@@ -109,6 +110,17 @@ def unwritable(path: str, why: str) -> InputError:
     )
 
 
+def check_distinct(targets: Iterable[str]) -> None:
+    """Refuse outputs of which two are the same file (`InputError`, `output.file`); empty names are none."""
+    seen: set[str] = set()
+    for target in targets:
+        path = os.path.realpath(target) if target else ""
+        if path in seen and (Path(path).is_file() or not Path(path).exists()):
+            raise unwritable(target, _TWICE)
+        if path:
+            seen.add(path)
+
+
 @dataclass(frozen=True)
 class _Begun:
     """A file being written: temporary path, where it goes, and whether that is a device or pipe to be copied to."""
@@ -169,7 +181,7 @@ class Outputs:
                 target or "(empty)", "this is no file name" if target in ("", STDIN) else "this is a folder"
             )
         if any(b.target == path and not b.through for b in self._begun):
-            raise unwritable(target, "two outputs of this command have this name")
+            raise unwritable(target, _TWICE)
         for never in self._never:
             if path.exists() and never.exists() and path.is_file() and path.samefile(never):
                 raise unwritable(target, "this is an input of the same command")

@@ -27,7 +27,7 @@ META = "sqemu.plugins"
 
 def remember(ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> None:
     """Keep the values of `--plugin` for `make_host`."""
-    ctx.meta[META] = value
+    ctx.meta[META] = tuple(dict.fromkeys(value))
 
 
 def make_host(without: tuple[str, ...] = ()) -> PluginHost:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from emu_core.journal import JournalEntry
     from emu_core.model import Result
 
-COLUMNS = ("run", "at µs", "operator", "SQE", "field", "before", "after", "by")
+COLUMNS = ("run", "µs of run", "operator", "SQE", "field", "before", "after", "by")
 PLACEHOLDER = 0xFFFF
 HALVES = {"_low": "_high", "_l": "_h"}
 """Ends of the names of low halves, and of the high halves that belong to them."""
@@ -47,7 +47,8 @@ def _rows(result: Result) -> Iterator[tuple[str, ...]]:
         )
         at = f"{(entry.time - result.started) / 1000:.1f}"
         sqe = f"stream {entry.stream} task {entry.task}" + (" context" if entry.target == "context" else "")
-        yield (str(result.run), at, entry.node, sqe, change.field, change.before, change.after, by)
+        after = change.after + (" (unchanged)" if change.before == change.after.partition(" ")[0] else "")
+        yield (str(result.run), at, entry.node, sqe, change.field, change.before, after, by)
 
 
 def _changes(entries: Iterable[JournalEntry]) -> Iterator[_Change]:

@@ -56,12 +56,16 @@ class Program:
 
 
 def load_program(path: str, wanted: Wanted, host: PluginHost) -> Program:
-    """Read `path` (`-`: standard input) and compile it if it is a graph.
+    """Read `path` (`-`: standard input) and compile it if it is a graph; raises as `program_of`, or `InputError`."""
+    return program_of(path, read_bytes(path), wanted, host)
+
+
+def program_of(path: str, data: bytes, wanted: Wanted, host: PluginHost) -> Program:
+    """The program in `data`, which `path` held.
 
     Raises:
-        InputError, GraphError, OptionError, LimitError, FormatError: as the compiler and the blob reader.
+        GraphError, OptionError, LimitError, FormatError: as the compiler and the blob reader.
     """
-    data = read_bytes(path)
     compile_time, rest = split_policies(host, pairs(wanted.policies, "--policy"))
     if data[: len(BLOB_START)] == BLOB_START:
         return Program(_blob(path, data, wanted, compile_time), rest)

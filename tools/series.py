@@ -10,7 +10,7 @@ import click
 
 from emu_core.errors import InputError
 from tools.executions import Execution, output_name, ring_files, trace_lines
-from tools.files import Outputs
+from tools.files import Outputs, check_distinct
 from tools.npz import NpzArrays
 from tools.progress import Progress
 from tools.record.writer import RecordWriter
@@ -58,8 +58,12 @@ class Series:
         self.tally = Tally()
 
     def run(self) -> Tally:
-        """All executions in order, up to the first that fails."""
+        """All executions in order, up to the first that fails.
+
+        An error still leaves trace, ring dumps and record of what ran so far; an interruption leaves no file.
+        """
         never = self._never
+        self._check_names()
         with Outputs(never=never) as results, Outputs(never=never) as records, contextlib.ExitStack() as stack:
             if self.wishes.outputs:
                 results.check(output_name(self.wishes.outputs, 0, len(self.files)))
@@ -73,16 +77,32 @@ class Series:
                     if self.tally.failed:
                         break
                     progress.step()
-            finally:
-                if trace:
-                    trace.close()
+            except Exception:
+                self._keep(records, trace)
+                raise
+            except BaseException:  # interrupted: nothing is kept
                 if self._record:
-                    self._record.finish(self.model)
-                records.commit()
+                    self._record.close()
+                raise
+            self._keep(records, trace)
             if self.tally.failed:
                 results.discard()
             results.commit()
         return self.tally
+
+    def _keep(self, records: Outputs, trace: IO[str] | None) -> None:
+        """Put trace, ring dumps and record in place."""
+        if trace:
+            trace.close()
+        if self._record:
+            self._record.finish(self.model)
+        records.commit()
+
+    def _check_names(self) -> None:
+        """Refuse two outputs of one name before anything runs."""
+        wishes, count = self.wishes, len(self.files)
+        outputs = [output_name(wishes.outputs, index, count) for index in range(count)] if wishes.outputs else []
+        check_distinct([*outputs, wishes.trace, wishes.record])
 
     def _one(self, index: int, results: Outputs, records: Outputs, trace: IO[str] | None) -> None:
         model, wishes = self.model, self.wishes
@@ -116,7 +136,8 @@ class Series:
     def _named(self, error: InputError, index: int) -> InputError:
         """The error with the file it is about."""
         path = self.files[index]
-        where = f"{path}: {error.where}" if path and error.id.startswith("input.") else error.where
+        named = not path or error.where.startswith(path) or not error.id.startswith("input.")
+        where = error.where if named else f"{path}: {error.where}"
         return InputError(error.what, id=error.id, where=where, remedy=error.remedy)
 
     def _tell(self, index: int, result: Result) -> None:

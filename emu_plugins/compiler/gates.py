@@ -119,7 +119,7 @@ _GATES = (
         lambda q: q.chip.product in q.products or q.chip.product not in VENDOR_PRODUCTS,
         lambda q: f"product {q.chip.product} may sink",
         lambda q: f"product {q.chip.product} of {q.chip.name} is not one of {', '.join(sorted(q.products))}",
-        "to sink it, compile for another chip, or let policy sink_products name this product",
+        "to sink it, compile for one of these products; policy sink_products decides which they are",
     ),
     _Gate(
         "G2 device",

@@ -6,6 +6,7 @@ its type. All problems are noted; a bad field gets a neutral value so that the r
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -145,9 +146,19 @@ def _shape(raw: _Object, path: str, report: Report) -> tuple[int, ...]:
     return tuple(dim for dim in good if dim is not None)
 
 
-def _dimension(dim: object, place: str, rank: int, report: Report) -> int | None:
-    if isinstance(dim, bool) or not isinstance(dim, int):
-        report.problem("graph.shape", f"dimension is {kind_of(dim)} {show(dim)}, not an integer", place)
+def _integer(given: object) -> int | None:
+    """`given` as an integer, numpy's own included; None when it is none."""
+    try:
+        return None if isinstance(given, bool) else operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _dimension(given: object, place: str, rank: int, report: Report) -> int | None:
+    dim = _integer(given)
+    if dim is None:
+        what = f"{kind_of(given)} {show(given)}" if isinstance(given, (str, bool, float)) else kind_of(given)
+        report.problem("graph.shape", f"dimension is {what}, not an integer", place)
     elif dim > _LARGEST_DIM:
         report.problem("graph.shape", f"dimension {show(dim)} does not fit 64 bits", place)
     elif dim < _UNKNOWN_RANK or (dim == _UNKNOWN_RANK and rank != 1):

@@ -6,6 +6,7 @@ from formats.runtime.kernel_descriptor import KERNEL_MAGIC, KernelDescriptor
 from formats.runtime.node_info import AttrEntry, CompileTimeTensor, NodeInfoHead, NodeInstance
 from formats.runtime.platform import PlatformBlock
 from formats.runtime.run_context import RunContext, run_context
+from formats.runtime.super_kernel import NO_WORD, SUPER_KERNEL_MAGIC, SubKernel
 from formats.runtime.task_update import ModelTaskUpdateInfo, TilingContextAddr, TilingSinkTaskInfo
 from formats.runtime.tensor import RefreshedTensor, Tensor
 from formats.runtime.tiling_data import TilingDataHeader
@@ -32,11 +33,14 @@ STRUCTS = (
     ModelTaskUpdateInfo,
     TilingSinkTaskInfo,
     TilingContextAddr,
+    SubKernel,
 )
 
 __all__ = [
     "KERNEL_MAGIC",
+    "NO_WORD",
     "STRUCTS",
+    "SUPER_KERNEL_MAGIC",
     "AicpuArgHead",
     "AttrEntry",
     "CgdrTilingData",
@@ -49,6 +53,7 @@ __all__ = [
     "PlatformBlock",
     "RefreshedTensor",
     "RunContext",
+    "SubKernel",
     "Tensor",
     "TilingContextAddr",
     "TilingDataHeader",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from emu_core import codes
+from emu_core import Device, codes, compile_graph
 from emu_core.errors import (
     DeviceFault,
     EmulatorBug,
@@ -125,3 +125,26 @@ def test_codes_have_names():
     assert codes.ts_name(0x91) == "model stream execution failed"
     assert codes.ts_name(0x7777) == "not documented"
     assert codes.ACL_NAMES[507011] == "model stream execution failed"
+
+
+class TestArgumentsOfTheWrongType:
+    """Slips of Python callers are refused by name, never with an exception of Python's own."""
+
+    @pytest.mark.parametrize(
+        ("call", "needed"),
+        [
+            (lambda: Device(None), "name of a chip"),
+            (lambda: Device("ascend310p3", policies="both"), "mapping of policies"),
+            (lambda: Device("ascend310p3").load("program.sqt"), "task blob"),
+            (lambda: Device("ascend310p3").load({"nodes": []}), "task blob"),
+            (lambda: compile_graph({}, None), "name of a chip"),
+            (lambda: compile_graph("graph.json", "ascend310p3"), "graph as a mapping"),
+            (lambda: compile_graph({}, "ascend310p3", ["a"]), "mapping of options"),
+        ],
+    )
+    def test_the_error_names_what_is_needed(self, call, needed):
+        """The error says what is needed and which type was given."""
+        with pytest.raises(InputError, match=needed) as caught:
+            call()
+        assert caught.value.id == "argument.type"
+        assert caught.value.remedy

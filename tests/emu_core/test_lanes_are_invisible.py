@@ -97,13 +97,32 @@ ENTRY = st.one_of(
     st.tuples(st.just("act"), st.integers(0, 12)),
     st.tuples(st.just("act_now"), st.integers(0, 12)),
 )
-PROGRAMS = st.lists(st.lists(ENTRY, max_size=12), min_size=STREAMS, max_size=STREAMS)
+NOPS = st.integers(2, 6).map(lambda n: [("nop",)] * n)
+PART = st.lists(st.one_of(NOPS, NOPS, ENTRY.map(lambda entry: [entry])), max_size=10).map(
+    lambda parts: [entry for part in parts for entry in part]
+)
+PROGRAMS = st.lists(PART, min_size=STREAMS, max_size=STREAMS)
 ACTIONS = st.lists(
     st.tuples(
-        st.integers(0, 2500),
+        st.one_of(st.integers(0, 2500), st.integers(0, 12).map(lambda n: 100 * n)),
         st.integers(0, STREAMS),
         st.sampled_from(
-            ("pause", "resume", "halt", "patch", "patch_far", "submit", "look", "trace", "disable", "jobs")
+            (
+                "pause",
+                "resume",
+                "halt",
+                "patch",
+                "patch_far",
+                "replace",
+                "look",
+                "look",
+                "replace",
+                "submit",
+                "look",
+                "trace",
+                "disable",
+                "jobs",
+            )
         ),
         st.integers(0, STREAMS - 1),
     ),
@@ -160,6 +179,10 @@ class Bench:
             slot = queue.head + (1 if what == "patch" else 4)
             if slot < queue.tail:
                 device.patch_sqe(stream.id, slot, {"task_id": 777}, device.layout("EventWaitSqe"))
+        elif what == "replace":
+            slot = queue.head + 4
+            if slot < queue.tail:
+                device.replace_sqe(stream.id, slot, self.build.event_record(Place(stream.id, slot), 1))
         elif what == "submit":
             self.append(stream, ("nop",))
             scheduler.ring_doorbell(stream)
@@ -272,3 +295,16 @@ def test_lines_and_slices_say_what_the_events_say(program, actions, events):
     assert lines == [line(event) for event in trace if type(event) in events]
     done = [e for e in trace if type(e) is TaskDone]
     assert sorted(rows) == sorted((e.started, e.time, e.stream, e.slot, e.task, e.run, e.engine, e.kind) for e in done)
+
+
+@pytest.mark.parametrize("order", range(STREAMS + 1))
+@pytest.mark.parametrize(
+    "what", ["look", "pause", "halt", "patch", "patch_far", "replace", "disable", "submit", "trace"]
+)
+def test_whoever_looks_at_the_very_moment_sees_what_he_would_see(what, order):
+    """At ends of entries, smaller stream ids come before the queue's step and larger ones after it."""
+    program = [[("nop",)] * 12, [("nop",)] * 4 + [("event_record", 1), ("nop",)], [("event_wait", 1), ("nop",)]]
+    for time in (0, 50, 100, 200, 300, 400, 900, 1000):
+        for number in range(STREAMS):
+            actions = [(time, order, what, number), (time, order, "look", number), (time, STREAMS, "look", number)]
+            _same(lambda on, actions=actions: Bench(program, actions, 3, on=on))

@@ -40,7 +40,7 @@ def test_an_unknown_name_lists_the_known_ones():
         ("depth", "٣", "use seed, platform or a number from 0 to 4096"),
         ("depth", "1e3", "use seed, platform or a number from 0 to 4096"),
         ("depth", "9" * 5000, "use seed, platform or a number from 0 to 4096"),
-        ("depth", 8, "use seed, platform or a number from 0 to 4096"),
+        ("depth", True, "use seed, platform or a number from 0 to 4096"),
         ("seconds", "seed", "use a number from 0 to 60"),
     ],
 )
@@ -49,6 +49,11 @@ def test_a_bad_value_says_which_are_allowed(name, value, remedy):
     with pytest.raises(OptionError, match="is not allowed") as caught:
         PolicySet(SPECS, {name: value})
     assert (caught.value.id, caught.value.where, caught.value.remedy) == ("policy.value", f"policy {name}", remedy)
+
+
+def test_an_integer_stands_for_its_digits():
+    """Python callers may give the number itself."""
+    assert PolicySet(SPECS, {"depth": 8})["depth"] == "8"
 
 
 def test_given_tells_scopes_apart():

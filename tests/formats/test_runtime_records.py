@@ -18,7 +18,7 @@ SIZES = {
     "TilingDataHeader": 64, "VectorHeader": 64, "RunContext": 40, "ValueCell": 128, "Tensor": 752,
     "RefreshedTensor": 1392, "AicpuArgHead": 20, "NodeInfoHead": 88, "NodeInstance": 48, "CompileTimeTensor": 144,
     "KernelDescriptor": 64, "CgdrTilingData": 64, "ParamDef": 8264, "ModelTaskUpdateInfo": 32,
-    "TilingSinkTaskInfo": 24, "TilingContextAddr": 40,
+    "TilingSinkTaskInfo": 24, "TilingContextAddr": 40, "SubKernel": 64,
 }  # fmt: skip
 
 

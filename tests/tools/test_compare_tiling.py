@@ -1,5 +1,6 @@
 """`sqemu compare-tiling`: the same program with tiling on the device and on the host."""
 
+import io
 import json
 
 import numpy as np
@@ -105,6 +106,14 @@ def test_without_inputs(probe, capsys):
     assert "x, n" in err
 
 
+def test_a_graph_from_standard_input(probe, capsys, monkeypatch):
+    """A graph that can be read only once is compiled both ways."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((probe / "probe.json").read_bytes())))
+    code, out, _ = run(capsys, "-", "--inputs", probe / "in.npz", "--json")
+    assert code == 0
+    assert json.loads(out.splitlines()[-1]) == {"outputs_equal": [True]}
+
+
 def test_a_blob_is_refused(probe, tmp_path, capsys):
     """A task blob is compiled already: there is nothing to compare."""
     with pytest.raises(SystemExit):
@@ -113,3 +122,4 @@ def test_a_blob_is_refused(probe, tmp_path, capsys):
     code, out, err = run(capsys, tmp_path / "probe.sqt", "--inputs", probe / "in.npz")
     assert (code, out) == (2, "")
     assert "option.compiled" in err
+    assert "compiled both ways" in err

@@ -196,7 +196,7 @@ class TestStreams:
         """A command that is told to end removes what it began and exits with 128 + signal (130 for Ctrl-C)."""
         running = subprocess.Popen(
             [sys.executable, "-m", "tools.cli", "run", "probe.json", "--inputs", "in3.npz", "--times", "20000",
-             "--outputs", "out/o.npz"],
+             "--outputs", "out/o.npz", "--trace", "out/t.jsonl", "--record", "out/r.sqr"],
             cwd=here, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         assert [running.stdout.readline()[:4] for _ in range(20)] == [b"run "] * 20
@@ -204,6 +204,14 @@ class TestStreams:
         running.communicate(timeout=20)
         assert running.returncode == 128 + number
         assert list((here / "out").iterdir()) == []
+
+    def test_two_outputs_of_one_name(self, sqemu, probe):
+        """Outputs, trace and record that would be one file are refused before anything runs or is written."""
+        given = ("run", probe / "probe.json", "--inputs", probe / "in3.npz", "--json")
+        for names in (("--outputs", "--record"), ("--outputs", "--trace"), ("--trace", "--record")):
+            found = sqemu(*given, names[0], probe / "same", names[1], probe / "same")
+            assert (found.code, found.out, found.error["error"]) == (2, "", "output.file")
+            assert not (probe / "same").exists()
 
     def test_ascii_terminals(self, here, monkeypatch):
         """A terminal that claims to know ASCII only changes nothing."""

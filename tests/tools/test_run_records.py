@@ -176,6 +176,29 @@ class TestDamage:
         with pytest.raises(FormatError, match=r"journal\.jsonl: is missing"):
             Record((tmp_path / "r").read_bytes(), "r").lines(0, "journal")
 
+    @pytest.mark.parametrize(
+        ("member", "data", "message"),
+        [
+            ("rings/sq0/executed.bin", None, "sq0/executed.bin: is missing"),
+            ("report.json", b'{"ok": true, "started": 0, "ended": null}', "Expected `int`, got `null`"),
+            ("report.json", b'{"ok": true}', "missing required field `started`"),
+            ("journal.jsonl", b"1\n", "Expected `object`, got `int`"),
+            ("journal.jsonl", b'{"time": 1}\n', "missing required field `writer`"),
+        ],
+    )
+    def test_members_of_another_shape(self, sqemu, record, tmp_path, member, data, message):
+        """A ring that is gone, a report or journal without what it should hold: an error that names the member."""
+        with zipfile.ZipFile(record) as source, zipfile.ZipFile(tmp_path / "r", "w") as target:
+            for name in source.namelist():
+                if not name.endswith(member):
+                    target.writestr(name, source.read(name))
+                elif data is not None:
+                    target.writestr(name, data)
+        found = sqemu("dump", tmp_path / "r", "--sqes") if data is None else sqemu("dump", tmp_path / "r")
+        assert found.code == 2
+        assert found.out == ""
+        assert message in found.err
+
     def test_lines_that_are_no_json(self, record, tmp_path):
         """A trace with a broken line is named."""
         with zipfile.ZipFile(record) as source, zipfile.ZipFile(tmp_path / "r", "w") as target:

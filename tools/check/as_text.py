@@ -78,6 +78,7 @@ def _limits(outcome: Outcome) -> None:
     if hidden:
         most = max(use.used for use in hidden)
         _paragraph(f"  and {several(len(hidden), 'stream')} more with at most {several(most, 'task')} each")
+    _paragraph("  counted as they lie in the rings: a wait with the reset behind it, and the stream of the caller")
     if any(row[4].startswith("assumed") for row in rows):
         _paragraph(f"  assumed: no source states the figure; sqemu chips {outcome.chip.name} says what was chosen")
 

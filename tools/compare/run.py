@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from emu_core.device import Device
 from emu_core.errors import InputError, OptionError
 from formats.blob import TaskType
+from formats.magic import BLOB_START
 from tools.compare import as_json as machine
 from tools.compare import as_text as people
+from tools.files import read_bytes
 from tools.npz import NpzArrays
-from tools.program import load_program
+from tools.program import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,9 +46,14 @@ def compare(path: str, inputs: Sequence[str], wanted: Wanted, host: PluginHost, 
         OptionError: `path` is a task blob (`option.compiled`). InputError: inputs are missing or do not fit.
         GraphError, LimitError: as the compiler.
     """
-    sink = _way("sink", path, inputs, replace(wanted, tiling_schedule_optimize="1"), host)
+    data = read_bytes(path)
+    if data[: len(BLOB_START)] == BLOB_START:
+        raise OptionError(
+            f"{path} is compiled already", id="option.compiled", remedy="give the graph: it is compiled both ways"
+        )
+    sink = _way("sink", (path, data), inputs, replace(wanted, tiling_schedule_optimize="1"), host)
     quiet = replace(wanted, tiling_schedule_optimize="0", warn=False)  # it would only say that nothing sinks
-    on_host = _way("host", path, inputs, quiet, host)
+    on_host = _way("host", (path, data), inputs, quiet, host)
     same = [_equal(a, b) for a, b in zip(sink.results, on_host.results, strict=True)]
     if as_json:
         machine.show(sink, on_host, same)
@@ -55,12 +62,9 @@ def compare(path: str, inputs: Sequence[str], wanted: Wanted, host: PluginHost, 
     return 0 if sink.ok and on_host.ok and all(same) else 1
 
 
-def _way(name: str, path: str, inputs: Sequence[str], wanted: Wanted, host: PluginHost) -> Way:
-    program = load_program(path, wanted, host)
-    if program.compiled is None:
-        raise OptionError(
-            f"{path} is compiled already", id="option.compiled", remedy="give the graph: it is compiled both ways"
-        )
+def _way(name: str, graph: tuple[str, bytes], inputs: Sequence[str], wanted: Wanted, host: PluginHost) -> Way:
+    """Compile, load and run `graph`, a file and what it held."""
+    program = program_of(*graph, wanted, host)
     model = Device(program.blob.chip, program.policies, host).load(program.blob)
     if model.inputs and not inputs:
         names = ", ".join(port.name for port in model.inputs)

@@ -246,11 +246,11 @@ SECTIONS = (
     ),
     Section(
         "events", "Events", _event_records,
-        ("id", "name", "recorded by task", "waited for by task"), _event_rows, ("id",),
+        ("id", "name", "recorded by #", "waited for by #"), _event_rows, ("id",),
     ),
     Section(
         "ops", "Operators", _op_records,
-        ("#", "name", "type", "tiled", "tensors", "workspaces", "attributes"), _op_rows, ("#",),
+        ("#", "name", "type", "tiled", "tensors", "workspaces, bytes", "attributes"), _op_rows, ("#",),
     ),
     Section(
         "tensors", "Tensors", _tensor_records,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,13 +16,14 @@ from tools.record.reader import Record
 from tools.show import cut, heading, json_line, lines, rows_as_text, safe, width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from emu_core.plugins import PluginHost
     from tools.dump.data import Data
     from tools.dump.items import Item
     from tools.dump.request import Request
     from tools.record.reader import Run
+    from tools.record.shapes import Place
 
 
 def dump_record(request: Request, data: Data, host: PluginHost) -> int:
@@ -45,16 +46,15 @@ def _json(record: Record) -> None:
 
 def _text(request: Request, record: Record) -> None:
     limit = width()
-    manifest = record.manifest
-    program = manifest.get("program", {})
-    click.echo(f"{request.source}: run record of sqemu {manifest.get('sqemu')} on {manifest.get('chip')}")
-    click.echo(f"  program {safe(str(program.get('file')))}")
+    about = record.about
+    runs = [record.run(i) for i in record.run_numbers]
+    files = [safe(each.file or "") for each in about.inputs]
+    rows = [_row(record, run, files[run.index] if run.index < len(files) else "") for run in runs]
+    click.echo(f"{request.source}: run record of sqemu {safe(about.sqemu)} on {safe(about.chip)}")
+    click.echo(f"  program {safe(about.program.file)}")
     lines(cut(f"  {safe(line.strip())}", limit) for line in summary(record.blob, record.blob_bytes))
     heading("Executions")
     columns = ("#", "outcome", "µs", "updates", "hazards", "faults", "inputs")
-    runs = [record.run(i) for i in record.run_numbers]
-    files = [i.get("file") for i in manifest.get("inputs", [])]
-    rows = [_row(record, run, files) for run in runs]
     lines(rows_as_text(columns, rows, right=columns[:1] + columns[2:6], limit=limit))
     for run in runs:
         _reports(run)
@@ -62,33 +62,32 @@ def _text(request: Request, record: Record) -> None:
     click.echo("  --sqes shows what executed; --run N chooses the execution (the last one if not given)")
 
 
-def _row(record: Record, run: Run, files: list[object]) -> tuple[str, ...]:
-    report = run.report
-    outcome = "ok" if report["ok"] else "deadlock" if report["deadlock"] else "failed"
-    journal = record.lines(run.index, "journal")
-    updates = {(e["time"], e["writer"]["stream"], e["writer"]["task"]) for e in journal if e["tiling_key"] is not None}
-    time = (report["ended"] - report["started"]) / 1000
-    file = files[run.index] if run.index < len(files) else None
-    counts = (str(len(updates)), str(len(report["hazards"])), str(len(report["faults"])))
-    return (str(run.index), outcome, f"{time:.1f}", *counts, safe(str(file or "")))
+def _row(record: Record, run: Run, file: str) -> tuple[str, ...]:
+    report = run.outcome
+    outcome = "ok" if report.ok else "deadlock" if report.deadlock else "failed"
+    writes = record.journal(run.index)
+    updates = {(each.time, each.writer) for each in writes if each.tiling_key is not None}
+    time = (report.ended - report.started) / 1000
+    counts = (str(len(updates)), str(len(report.hazards)), str(len(report.faults)))
+    return (str(run.index), outcome, f"{time:.1f}", *counts, file)
 
 
 def _reports(run: Run) -> None:
-    for hazard in run.report["hazards"]:
-        click.echo(f"  execution {run.index}: {_place(hazard)}{hazard['what']}; {hazard['remedy']}")
-    for fault in run.report["faults"]:
-        click.echo(f"  execution {run.index}: fault {fault['id']}: {_place(fault)}{fault['what']}")
-        for line in fault["consequences"]:
-            click.echo(f"    then: {line}")
+    for hazard in run.outcome.hazards:
+        click.echo(f"  execution {run.index}: {_place(hazard)}{safe(hazard.what)}; {safe(hazard.remedy)}")
+    for fault in run.outcome.faults:
+        click.echo(f"  execution {run.index}: fault {safe(fault.id)}: {_place(fault)}{safe(fault.what)}")
+        for line in fault.consequences:
+            click.echo(f"    then: {safe(line)}")
 
 
-def _place(found: Mapping[str, Any]) -> str:
-    return f"stream {found['stream']} task {found['task']}: " if found["stream"] >= 0 else ""
+def _place(found: Place) -> str:
+    return f"stream {found.stream} task {found.task}: " if found.stream >= 0 else ""
 
 
 def _rings(request: Request, record: Record, host: PluginHost) -> None:
     run = record.run(record.run_numbers[-1] if request.run is None else request.run)
-    chip = host.chip(record.manifest["chip"])
+    chip = host.chip(record.about.chip)
     chosen = request.selection(lambda: known_names(host.registry, chip.family))
     rings = {
         sq: list(items.entries(host.registry, chip.family, ring["executed"], sq)) for sq, ring in run.rings.items()

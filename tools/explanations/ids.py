@@ -148,10 +148,14 @@ input.npz
   means  a file is no readable npz
   cause  Damaged, a single array, or with pickled objects, which are refused.
   do     Write it with numpy.savez and plain arrays.
+argument.type
+  means  a function of the Python API was given something of another type
+  cause  A file name where its content is meant, or None.
+  do     Give what the text names.
 input.array
   means  an input cannot be made an array
-  cause  A nested list with rows of different length, or objects.
-  do     Give a numpy array.
+  cause  A nested list with rows of different length, objects, or masked values.
+  do     Give a numpy array; fill masked values first.
 input.missing
   means  a graph input has no array
   cause  The npz has no array of that name.

@@ -8,11 +8,14 @@ import re
 import zipfile
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from formats import FormatError
 from formats.blob import decode
 from tools.record import BLOB, FORMAT, MANIFEST, VERSION
+from tools.record.shapes import JournalLine, Manifest, Report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from formats.blob import Blob
 
 ZIP_START = b"PK\x03\x04"
+_Shape = TypeVar("_Shape")
+_PARTS = ("before", "after", "executed")
 LARGEST = 1 << 30
 """Bytes that a member may unpack to."""
 MOST_MEMBERS = 1_000_000
@@ -35,10 +40,11 @@ def is_record(data: memoryview[int] | bytes) -> bool:
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of a record: number from 0, report, rings by SQ (`executed`, `before`, `after`)."""
+    """One execution of a record: number from 0, report, what it says, rings by SQ (`before`, `after`, `executed`)."""
 
     index: int
     report: Mapping[str, Any]
+    outcome: Report
     rings: Mapping[int, Mapping[str, bytes]]
 
 
@@ -59,6 +65,7 @@ class Record:
         if len(self._zip.namelist()) > MOST_MEMBERS:
             raise self._error("record.damaged", "has too many members", "")
         self.manifest = self._manifest()
+        self.about = self._shaped(self.manifest, Manifest, MANIFEST)
 
     def _manifest(self) -> Mapping[str, Any]:
         if MANIFEST not in self._zip.namelist():
@@ -95,19 +102,25 @@ class Record:
                 where=self._source,
                 remedy=f"it has {len(self.run_numbers)}, counted from 0",
             )
-        rings: dict[int, dict[str, bytes]] = {}
-        for name in self._zip.namelist():
-            match = _RING.fullmatch(name)
-            if match and int(match[1]) == index:
-                rings.setdefault(int(match[2]), {})[match[3]] = self._member(name)
-        return Run(index, self._json(f"runs/{index}/report.json"), dict(sorted(rings.items())))
+        member = f"runs/{index}/report.json"
+        report = self._json(member)
+        matches = (_RING.fullmatch(name) for name in self._zip.namelist())
+        queues = sorted({int(m[2]) for m in matches if m and int(m[1]) == index})
+        folder = f"runs/{index}/rings"
+        rings = {sq: {part: self._member(f"{folder}/sq{sq}/{part}.bin") for part in _PARTS} for sq in queues}
+        return Run(index, report, self._shaped(report, Report, member), rings)
+
+    def journal(self, index: int) -> list[JournalLine]:
+        """The writes of execution `index` to entries, contexts and cells."""
+        member = f"runs/{index}/journal.jsonl"
+        return [self._shaped(line, JournalLine, member) for line in self.lines(index, "journal")]
 
     def lines(self, index: int, name: str) -> list[Mapping[str, Any]]:
         """The objects of `trace` or `journal` of execution `index`."""
         member = f"runs/{index}/{name}.jsonl"
         try:
             return [json.loads(line) for line in self._member(member).splitlines()]
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._error("record.damaged", f"is no JSON: {error}", member) from None
 
     def _json(self, member: str) -> Mapping[str, Any]:
@@ -118,6 +131,12 @@ class Record:
         if not isinstance(found, dict):
             raise self._error("record.damaged", "is no JSON object", member)
         return found
+
+    def _shaped(self, found: object, shape: type[_Shape], member: str) -> _Shape:
+        try:
+            return msgspec.convert(found, shape)
+        except msgspec.ValidationError as error:
+            raise self._error("record.damaged", f"does not hold what it should: {error}", member) from None
 
     def _member(self, name: str) -> bytes:
         if name not in self._zip.namelist():

@@ -69,7 +69,7 @@ class RecordWriter:
         self._zip.close()
 
     def close(self) -> None:
-        """Close the file as it is, after an error."""
+        """Close the file as it is; without its manifest it is no record."""
         self._zip.close()
 
 

@@ -50,7 +50,7 @@ def ids(lab, graph, **options):
         ("{ws0*}{t_ffts.tail}{t}", "{ws0*}" + DATA + "{event_addr1*}{t}"),
     ],
 )
-def test_format_of_a_sinking_operator(before, after):
+def test_s30_format_of_a_sinking_operator(before, after):
     """Tiling data, key, block dim and event address stand behind the last workspace, in the place of `{t}` (8.2)."""
     assert format_args(sub_kernel_format(parse_args_format(before), 1)) == after
 
@@ -66,7 +66,7 @@ def test_format_of_the_tiling_task():
     assert format_args(sub_tiling_format(1)) == "{tiling_context}{*op_type}{event_addr1*}"
 
 
-def test_tasks_of_a_pair(lab):
+def test_s30_tasks_of_a_pair(lab):
     """The tiling task first, then one launch with all arguments by operator; no wait, NOP, update or record."""
     blob = lab.compile(pair(lab)).blob
     assert [(int(t.type), t.stream_id, t.node) for t in blob.tasks] == [
@@ -121,7 +121,7 @@ def test_events_of_producers_and_consumers(lab):
     "attrs",
     [{"supportSuperKernel": 0}, {"local_memory_size": 1}, {"_stream_label": "side"}, {"_super_kernel_scope": "other"}],
 )
-def test_what_is_not_fused(lab, attrs):
+def test_s32_what_is_not_fused(lab, attrs):
     """An operator that does not support it, a SIMT kernel, another stream and another scope stay outside."""
     graph = pair(lab)
     graph["nodes"][1]["attrs"].update(attrs)
@@ -191,7 +191,7 @@ def test_scope_check_that_aborts(lab):
     assert ids(lab, graph, policies={"super_kernel_scope_check": "abort"}) == ["graph.super-kernel"]
 
 
-def test_a_reused_binary_must_sink(lab):
+def test_s31_a_reused_binary_must_sink(lab):
     """With the sink it is fused; without it the compilation fails, and outside of a scope nobody asks (8.3)."""
     graph = pair(lab, super_kernel_reuse_binary=True)
     assert members(lab, graph) == {"sk": ["a", "b"]}
