@@ -6,26 +6,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_core.hookspecs import hookimpl
-from emu_core.policies import PolicySpec, Scope
 from emu_plugins.cgdr.kernel import KERNELS
-from emu_plugins.cgdr.operator import OPERATORS, TILING_DEPEND_POLICY
+from emu_plugins.cgdr.operator import OPERATORS
+from emu_plugins.cgdr.policies import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from emu_core.kernels import KernelSpec
     from emu_core.operators import OperatorSpec
-
-POLICIES = (
-    PolicySpec(
-        "cgdr.product", Scope.OPERATOR, "fp32", ("fp32",),
-        "arithmetic of the matrix products inside ChunkGatedDeltaRule: everything in float32",
-    ),
-    PolicySpec(
-        TILING_DEPEND_POLICY, Scope.COMPILE, "actual_seq_lengths", ("actual_seq_lengths", "none"),
-        "the input whose value the tiling of ChunkGatedDeltaRule is declared to read; none: no tiling sink for it",
-    ),
-)  # fmt: skip
+    from emu_core.policies import PolicySpec
 
 EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "cgdr.tiling-data": "ChunkGatedDeltaRule read tiling data that describe no possible launch: a width or head count "
@@ -47,6 +37,27 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "do: Give lengths, not offsets, and let them add up to at most T.",
     "cgdr.gamma": "The tiling data says that the log decay g is given, but its argument word is 0.\n"
     "do: Tile again after adding or removing g.",
+    "cgdr.stage": "Contract C1: the host asks for staging memory by a formula of M, K and N, the device strides "
+    "literals of 64 KiB. With policy cgdr.host_matmul the two differ, and blocks overwrite each other or what "
+    "lies behind the workspace.\n"
+    "do: Use the repair of either side that the report names.",
+    "cgdr.struct": "Contract C3: host and device keep a definition each of the 64 bytes of tiling data, and the two "
+    "differ, so that every later field is read from the wrong place.\n"
+    "do: Keep one definition, or compare size and offsets.",
+    "cgdr.queue": "Contract C4: six steps on the Cube borrow the single out queue for a float16 image, and one of them "
+    "is larger than the queue.\n"
+    "do: Let vStep be at least the bucket, or size the queue by the widest image.",
+    "cgdr.workspace": "Contract C6: ChunkGatedDeltaRule keeps float32 states and staging slots in its workspace, but "
+    "the argument is 0. The device would write to address 0.\n"
+    "do: Check that the tiling set a workspace size and that the launch passes its address.",
+    "cgdr.counter": "Contract C7: the device counts the work of a launch in 32 bits, and this launch has more.\n"
+    "do: Split the batch.",
+    "cgdr.padding": "Contract C9: with policy cgdr.padding=nan every buffer is NaN before a chunk, and padding columns "
+    "must be zero before the Cube reads them. They are not.\n"
+    "do: This is an error of the kernel, not of the launch; report it.",
+    "cgdr.state-shape": "Defect D6, turned on by policy cgdr.defects: shape inference reads the wrong input, and "
+    "final_state is too small for what the kernel writes.\n"
+    "do: Leave D6 out of cgdr.defects.",
 })  # fmt: skip
 
 
@@ -64,7 +75,7 @@ def sqemu_kernels() -> tuple[KernelSpec, ...]:
 
 @hookimpl
 def sqemu_policies() -> tuple[PolicySpec, ...]:
-    """`cgdr.product` and `cgdr.tiling_depend`."""
+    """The policies of `policies.py`, all named `cgdr.*`."""
     return POLICIES
 
 

@@ -1,6 +1,6 @@
 """The float32 chunked form (policy `cgdr.product` = `fp32`; `reference/cgdr.md` 1.2).
 
-One job is up to four value heads of one sequence, walked chunk by chunk with four stacked GEMMs each:
+One job is up to eight value heads of one sequence, walked chunk by chunk with four stacked GEMMs each:
 `[k; q] @ k^T`, `U @ [..]`, `[w; q exp(G)] @ S` and `[p; k^T decay] @ v_new`. Every buffer is made once per job.
 The split into jobs depends on shapes alone and each matrix product is a BLAS call of its own, so the bytes are the
 same with any number of workers.
@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from emu_plugins.cgdr.constants import CHUNK_SIZE
-from emu_plugins.cgdr.inverse import BASE, UnitLowerInverse
+from emu_plugins.cgdr.inverse import BASE, UnitLowerInverse, keep_lower
 from emu_plugins.cgdr.items import key_head
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Job: TypeAlias = "Callable[[], None]"
 JobRunner: TypeAlias = "Callable[[Iterable[Job]], None]"
 
-HEADS_PER_JOB = 4
+HEADS_PER_JOB = 8
 WORKERS = 2
 
 
@@ -132,7 +132,6 @@ class HeadGroup:
         self._u_v, self._from_state = scratch(n, dv), scratch(2 * n, dv)
         self._p_k, self._update = scratch(n + dk, n), scratch(n + dk, dv)
         self._state = scratch(dk, dv)
-        self._above = np.triu(np.ones((n, n), dtype=bool), 1)
         self._inverse = UnitLowerInverse(self._u)
 
     def run(self) -> None:
@@ -175,9 +174,9 @@ class HeadGroup:
         g = self._g
         np.cumsum(g, axis=1, out=g)
         np.subtract(g[:, :, None], g[:, None, :], out=self._decay)
-        # The exponent is masked, not its result: a product of infinity and zero never arises.
-        np.copyto(self._decay, np.float32(-np.inf), where=self._above)
         np.exp(self._decay, out=self._decay)
+        # Cut by its bits: above the diagonal there may be infinity, which a product with zero would turn into NaN.
+        keep_lower(self._decay)
         np.exp(g, out=self._exp_g)
         np.subtract(g[:, -1:], g, out=self._decay_to_end)
         np.exp(self._decay_to_end, out=self._decay_to_end)

@@ -5,12 +5,15 @@ Doubling `(I + A)(I + A^2)…` is not used: with nearly equal keys it loses ever
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from emu_plugins.cgdr.codecs import F32
 
 BASE = 8
@@ -26,8 +29,7 @@ class UnitLowerInverse:
     def __init__(self, matrices: F32) -> None:
         stack, n, _ = matrices.shape
         self._matrices = matrices
-        self._upper = np.triu(np.ones((n, n), dtype=bool))
-        self._diagonal = _blocks(matrices, BASE, 0, BASE)
+        self._diagonal = blocks_of(matrices, BASE, 0, BASE)
         # The stack is the last axis, so that each step of the substitution runs over contiguous memory.
         self._base = np.empty((BASE, BASE, stack, n // BASE), np.float32)
         self._solved = np.empty_like(self._base)
@@ -36,7 +38,7 @@ class UnitLowerInverse:
 
     def run(self) -> None:
         """Invert what the matrices hold now."""
-        np.copyto(self._matrices, np.float32(0), where=self._upper)
+        keep_lower(self._matrices, -1)
         self._substitute()
         for merge in self._merges:
             merge.run()
@@ -58,9 +60,9 @@ class _Merge:
     """Joins inverted diagonal blocks of `size` into blocks of twice that."""
 
     def __init__(self, matrices: F32, size: int) -> None:
-        self._upper = _blocks(matrices, size, 0, 2 * size)
-        self._lower_left = _blocks(matrices, size, size, 2 * size)
-        self._lower = _blocks(matrices[:, size:, size:], size, 0, 2 * size, count=matrices.shape[1] // (2 * size))
+        self._upper = blocks_of(matrices, size, 0, 2 * size)
+        self._lower_left = blocks_of(matrices, size, size, 2 * size)
+        self._lower = blocks_of(matrices[:, size:, size:], size, 0, 2 * size, count=matrices.shape[1] // (2 * size))
         self._product = np.empty(self._upper.shape, np.float32)
 
     def run(self) -> None:
@@ -68,7 +70,7 @@ class _Merge:
         np.matmul(self._lower, self._product, out=self._lower_left)
 
 
-def _blocks(matrices: F32, size: int, below: int, pitch: int, count: int = 0) -> F32:
+def blocks_of(matrices: F32, size: int, below: int, pitch: int, count: int = 0) -> F32:
     """View [stack, count, size, size] of the blocks that start `below` rows under every `pitch`-th diagonal place."""
     stack_stride, row, column = matrices.strides
     count = count or matrices.shape[1] // pitch
@@ -77,3 +79,16 @@ def _blocks(matrices: F32, size: int, below: int, pitch: int, count: int = 0) ->
         shape=(matrices.shape[0], count, size, size),
         strides=(stack_stride, pitch * (row + column), row, column),
     )
+
+
+def keep_lower(matrices: F32, diagonal: int = 0) -> None:
+    """Zero above `diagonal` (0: the main one, -1: the one below), whatever stood there, NaN included."""
+    bits = matrices.view(np.uint32)
+    np.bitwise_and(bits, _lower_bits(matrices.shape[-1], diagonal), out=bits)
+
+
+@functools.cache
+def _lower_bits(n: int, diagonal: int) -> npt.NDArray[np.uint32]:
+    mask = np.tril(np.full((n, n), 0xFFFFFFFF, np.uint32), diagonal)
+    mask.flags.writeable = False
+    return mask

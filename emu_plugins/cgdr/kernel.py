@@ -11,9 +11,10 @@ Nothing else is known here: rank, sequences and widths are those of the tiling d
 * `block_dim` decides which block owns an item (`items.py`), never whether it runs, and items write disjoint slices:
   any block dim the chip can start gives the same results, whatever the tiling asked for;
 * the tiling key selects the compiled width. Where that is below `dk` the device leaves the Cube path; where it is
-  larger than planned its buffers may not fit, which is a fault. The float32 arithmetic is the same for all four keys.
+  larger than planned its buffers may not fit, which is a fault.
 
-All sequences are walked in item order; the V tiles of a head share everything that depends on K and run as one.
+`cgdr.product` = `fp32` walks all sequences in item order in plain float32, where the V tiles of a head run as one and
+the key changes nothing; so does the bfloat16 binary. Every other product is the faithful path of `faithful.py`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from emu_plugins.cgdr.constants import (
     OP_TYPE,
     WIDTH_OF_KEY,
 )
+from emu_plugins.cgdr.contracts import launch_breaks
 from emu_plugins.cgdr.items import LiveSequence, live_sequences, tiles_per_head
 from emu_plugins.cgdr.launch import (
     ARG_FINAL_STATE,
@@ -42,7 +44,8 @@ from emu_plugins.cgdr.launch import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from emu_core.kernels import KernelLaunch
     from emu_plugins.cgdr.fp32 import SequenceArrays
@@ -84,11 +87,30 @@ def run_bfloat16(launch: KernelLaunch) -> None:
 
 def _run(launch: KernelLaunch, dtype: str) -> None:
     data = read_tiling_data(launch)
-    sequences = live_sequences(_lengths(launch, data)) if (problem := launch_problem(data, launch)) is None else ()
+    problem = launch_problem(data, launch)
+    lengths = [] if problem else _lengths(launch, data)
+    sequences = live_sequences(lengths)
     problem = problem or _arguments_problem(sequences, data, launch)
     if problem is not None:
         raise DeviceFault(problem.what, ts_code=AI_CORE_EXCEPTION, id=problem.id, remedy=problem.remedy)
-    _PRODUCTS[launch.policies["cgdr.product"]](launch, data, sequences, dtype)
+    if dtype == "float16" and launch.policies["cgdr.product"] != "fp32":
+        _run_faithful(launch, data, sequences, lengths)
+    else:
+        _run_fp32(launch, data, sequences, dtype)
+
+
+def _run_faithful(
+    launch: KernelLaunch, data: CgdrTilingData, sequences: Sequence[LiveSequence], lengths: Sequence[int]
+) -> None:
+    from emu_plugins.cgdr.faithful import run_faithful  # noqa: PLC0415 - numpy stays off the plugin's import
+
+    for broken in launch_breaks(launch, data, sequences):
+        raise DeviceFault(broken.what, ts_code=AI_CORE_EXCEPTION, id=broken.id, remedy=broken.remedy)
+
+    def open_sequence(sequence: LiveSequence) -> AbstractContextManager[SequenceArrays]:
+        return _sequence_arrays(launch, data, sequence, "float16")
+
+    run_faithful(launch, data, sequences, lengths, open_sequence)
 
 
 def _lengths(launch: KernelLaunch, data: CgdrTilingData) -> list[int]:
@@ -166,10 +188,6 @@ def _row_bytes(row: tuple[int, ...], carrier: str) -> int:
         size *= axis
     return size
 
-
-_PRODUCTS: Mapping[str, Callable[[KernelLaunch, CgdrTilingData, Sequence[LiveSequence], str], None]] = {
-    "fp32": _run_fp32,
-}
 
 _AS_PORTED = "as ported: the 310P tiling and work split, not the vendor's three-stage kernel of this product"
 _TILING_KEYS = tuple(WIDTH_OF_KEY)

@@ -9,6 +9,7 @@ from emu_core.operators import AttrSpec, Case, InputSpec, OperatorSpec, OutputSp
 from emu_plugins.cgdr.constants import DEFAULT_SCALE, INPUT_SEQ_LENGTHS, OP_TYPE
 from emu_plugins.cgdr.infer import infer_cgdr
 from emu_plugins.cgdr.kernel import BFLOAT16_KERNEL, FLOAT16_KERNEL
+from emu_plugins.cgdr.policies import TILING_DEPEND_POLICY
 from emu_plugins.cgdr.tiling_function import cgdr_tiling_function
 
 if TYPE_CHECKING:
@@ -17,13 +18,12 @@ if TYPE_CHECKING:
     from emu_core.chips import Chip
     from emu_core.operators import Arrays, AttrValue
 
-TILING_DEPEND_POLICY = "cgdr.tiling_depend"
-
 REQUIRED = ("query", "key", "value", "beta", "initial_state", "actual_seq_lengths")
 OUTPUTS = ("out", "final_state")
 
-# The last cast alone costs 2.1e-4 in float16 (`reference/cgdr.md` 19), and 8 times that in bfloat16.
-FLOAT16_TOLERANCE = 2.5e-4
+# Products with a right operand of float16 reach 3.8e-4 (`reference/cgdr.md` 19). bfloat16, in float32 inside, is bound
+# by its last cast: 8 times the 2.1e-4 of float16.
+FLOAT16_TOLERANCE = 5e-4
 BFLOAT16_TOLERANCE = 2e-3
 
 

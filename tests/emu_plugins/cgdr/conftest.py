@@ -13,7 +13,9 @@ import pytest
 from emu_core.chips import Chip
 from emu_core.kernels import KernelLaunch
 from emu_core.memory import DeviceMemory, TaskMemory
+from emu_core.policies import PolicySet
 from emu_core.tiling import PlatformInfo, StorageShape, TensorDesc, TilingError
+from emu_plugins.cgdr.policies import POLICIES
 from emu_plugins.cgdr.tiling import ShapeDims, tile
 
 if TYPE_CHECKING:
@@ -97,12 +99,12 @@ class _FakeContext:
 class _Board:
     """Device memory with the arguments of one launch in it; `unwritten` lists reads of bytes nobody wrote."""
 
-    def __init__(self, chip: Chip, product: str = "fp32") -> None:
+    def __init__(self, chip: Chip, policies: dict[str, str]) -> None:
         self.chip = chip
         self.memory = DeviceMemory(1 << 30)
         self.unwritten: list[str] = []
         self.task = TaskMemory(self.memory, lambda _a, _n, label: self.unwritten.append(label))
-        self.product = product
+        self.policies = PolicySet(POLICIES, policies)
 
     def place(self, array: np.ndarray, label: str) -> int:
         address = self.memory.allocate(max(array.nbytes, 1), label=label).address
@@ -116,7 +118,7 @@ class _Board:
     def launch(self, words: Sequence[int], *, block_dim: int, key: int) -> KernelLaunch:
         block = struct.pack(f"<{len(words)}Q", *words)
         args = self.place(np.frombuffer(block, np.uint8), "args")
-        return KernelLaunch(self.task, args, block_dim, key, self.chip, {"cgdr.product": self.product})
+        return KernelLaunch(self.task, args, block_dim, key, self.chip, self.policies)
 
 
 @dataclass
@@ -189,10 +191,12 @@ def load_case() -> Callable[[str], dict[str, np.ndarray]]:
 
 @pytest.fixture
 def make_board(chip: Chip) -> Callable[..., _CgdrBoard]:
-    """Launches of the kernel over real device memory."""
+    """Launches of the kernel over real device memory; the workspace has the bytes that the kernel needs, no more."""
 
-    def make(arrays: dict[str, np.ndarray], **tiled: int) -> _CgdrBoard:
-        board = _Board(chip)
+    def make(
+        arrays: dict[str, np.ndarray], policies: dict[str, str] | None = None, workspace: int = 0, **tiled: int
+    ) -> _CgdrBoard:
+        board = _Board(chip, policies or {})
         t, hqk, dk = arrays["query"].shape
         batch, hv, dv, _ = arrays["initial_state"].shape
         given = {"cores": 8, "ub_bytes": 262144, "scale_value": float(arrays["scale"]), **tiled}
@@ -202,7 +206,10 @@ def make_board(chip: Chip) -> Callable[..., _CgdrBoard]:
         words += [
             board.reserve(arrays[like].nbytes, label) for label, like in (("out", "value"), ("final", "initial_state"))
         ]
-        words += [0, board.place(np.frombuffer(tiling.tiling_data(), np.uint8), "tiling data")]
+        words += [
+            board.reserve(workspace or tiling.workspace_need, "workspace"),
+            board.place(np.frombuffer(tiling.tiling_data(), np.uint8), "tiling data"),
+        ]
         return _CgdrBoard(board, arrays, tiling, words)
 
     return make

@@ -173,10 +173,11 @@ class TestPlugin:
         assert {spec.kernel for spec in cgdr.sqemu_operators()} == names
 
     def test_policies(self):
-        """Defaults are float32 products and a dependency on the lengths, of operator and compile scope."""
+        """Defaults are the device's products and a dependency on the lengths; all but that are of operator scope."""
         policies = PolicySet(cgdr.sqemu_policies())
-        assert (policies["cgdr.product"], policies["cgdr.tiling_depend"]) == ("fp32", "actual_seq_lengths")
-        assert [policy.scope for policy in policies] == [Scope.OPERATOR, Scope.COMPILE]
+        assert (policies["cgdr.product"], policies["cgdr.tiling_depend"]) == ("two_term", "actual_seq_lengths")
+        assert [policy.name for policy in policies if policy.scope is Scope.COMPILE] == ["cgdr.tiling_depend"]
+        assert {policy.scope for policy in policies} == {Scope.OPERATOR, Scope.COMPILE}
         assert policies.with_values({"cgdr.tiling_depend": "none"})["cgdr.tiling_depend"] == "none"
 
     def test_explanations(self):
@@ -185,7 +186,7 @@ class TestPlugin:
 
     def test_the_plugins_own_modules_import_no_numpy(self):
         """Importing the plugin's module tree leaves numpy-heavy modules unloaded until a kernel runs."""
-        heavy = ("emu_plugins.cgdr.fp32", "threadpoolctl")
+        heavy = ("emu_plugins.cgdr.fp32", "emu_plugins.cgdr.faithful", "threadpoolctl")
         code = f"import sys, emu_plugins.cgdr; print(*(m in sys.modules for m in {heavy}))"
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert found.stdout.split() == ["False", "False"]
+        assert found.stdout.split() == ["False"] * 3
