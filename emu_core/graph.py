@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from formats.blob import Blob
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 TaskBlob: TypeAlias = Blob
 """What a compilation gives: see `formats.blob`, whose `encode` and `decode` turn it into bytes and back."""
@@ -25,6 +25,7 @@ class CompileOptions:
         policies: policy values by name.
         source: file name for messages.
         session_options, global_options: GE options of the session and of the process; the graph's come before them.
+        progress: called for each node twice: when it meets its operator, and when it has been tiled.
         details: also fill `explanation` and `snapshots` of the result, which costs time and memory per node.
     """
 
@@ -36,6 +37,7 @@ class CompileOptions:
     session_options: Mapping[str, str] = field(default_factory=dict)
     global_options: Mapping[str, str] = field(default_factory=dict)
     details: bool = False
+    progress: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from bisect import bisect_right, insort
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
+    from _typeshed import ReadableBuffer
 
     Bytes = npt.NDArray[np.uint8]
+    Buffer: TypeAlias = ReadableBuffer | npt.NDArray[Any]
 
 GUARD = 4096
 """Bytes between two allocations that belong to nobody."""
@@ -106,7 +109,13 @@ class DeviceMemory:
         self.on_write: Callable[[int, int], None] | None = None
 
     def allocate(self, size: int, *, label: str, space: Space = Space.HBM, align: int = 512) -> Allocation:
-        """Reserve `size` bytes aligned to `align`; `LimitError` when the chip's memory is used up."""
+        """Reserve `size` bytes aligned to `align`.
+
+        Raises:
+            LimitError: the chip's memory is used up. TypeError: `size` is no whole number. ValueError: it is negative.
+        """
+        if type(size) is not int:
+            size = _whole(size, label)
         if size < 0:
             raise ValueError(f"{size} bytes for {label} cannot be reserved")
         if self.used + size > self.capacity:
@@ -206,19 +215,20 @@ class DeviceMemory:
         """Copy of `size` bytes."""
         return self.view(address, size).tobytes()
 
-    def write(self, address: int, data: bytes | Bytes) -> None:
-        """Write `data` and mark it written."""
-        size = len(data)
-        self.refuse_protected(address, size)
-        self.poke(address, data)
+    def write(self, address: int, data: Buffer) -> None:
+        """Write the bytes of `data`, any C-contiguous buffer, and mark them written; raises as `raw_bytes` too."""
+        raw = _as_bytes(data)
+        self.refuse_protected(address, len(raw))
+        self.poke(address, raw)
 
-    def poke(self, address: int, data: bytes | Bytes) -> None:
+    def poke(self, address: int, data: Buffer) -> None:
         """Write without looking at protection; callers journal what they change."""
-        size = len(data)
+        raw = _as_bytes(data)
+        size = len(raw)
         block, at = self._locate(address, size, "write")
         if block.before_write is not None:
-            block.before_write(at, data)
-        block.data[at : at + size] = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
+            block.before_write(at, raw)
+        block.data[at : at + size] = np.frombuffer(raw, np.uint8) if isinstance(raw, bytes) else raw
         block.written.add(at, at + size)
         if self.on_write is not None:
             self.on_write(address, size)
@@ -238,6 +248,47 @@ class DeviceMemory:
     def allocations(self) -> Iterator[Allocation]:
         """Live allocations by address."""
         return (self._blocks[a].info for a in self._starts if not self._blocks[a].freed)
+
+
+def raw_bytes(data: Buffer) -> bytes:
+    """The bytes of a C-contiguous buffer: bytes, an array of any type, a memory view.
+
+    Raises:
+        TypeError: it is no buffer, its bytes do not lie one behind the other, or it holds Python objects.
+    """
+    if isinstance(data, np.ndarray):
+        contiguous, objects = data.flags.c_contiguous, data.dtype.hasobject
+    else:
+        data = _view(data)
+        contiguous, objects = data.c_contiguous, "O" in data.format
+    if objects:
+        raise TypeError("it holds Python objects")
+    if not contiguous:
+        raise TypeError("its bytes do not lie one behind the other: numpy.ascontiguousarray makes a copy that does")
+    return data.tobytes()
+
+
+def _view(data: ReadableBuffer) -> memoryview:
+    try:
+        return memoryview(data)
+    except TypeError:
+        raise TypeError("it is no buffer") from None
+
+
+def _as_bytes(data: Buffer) -> bytes | Bytes:
+    """`data` as bytes or a row of bytes, without a copy when it is one already."""
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, np.ndarray) and data.dtype == np.uint8 and data.ndim == 1:
+        return data
+    return raw_bytes(data)
+
+
+def _whole(size: object, label: str) -> int:
+    """`size` as an int; numpy integers would make every address that follows one of theirs."""
+    if isinstance(size, SupportsIndex) and not isinstance(size, bool):
+        return index(size)
+    raise TypeError(f"{size!r} bytes for {label} cannot be reserved: the size is no whole number")
 
 
 class TaskMemory:

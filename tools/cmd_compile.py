@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from formats.blob import encode
+from formats.blob import TaskType, encode
 from tools.explain_compile import explain_as_json, explain_as_text, write_passes
 from tools.files import Outputs, read_bytes
 from tools.given_plugins import make_host
@@ -90,7 +90,7 @@ def _report(compiled: Compiled, output: str, size: int, *, explain: bool, as_jso
 
 
 def _counts(blob: Blob) -> dict[str, object]:
-    kernels = sum(t.kernel is not None for t in blob.tasks)
+    kernels = sum(t.kernel is not None or t.type == TaskType.SUPER_KERNEL for t in blob.tasks)
     return {
         "tasks": len(blob.tasks),
         "streams": len(blob.streams),

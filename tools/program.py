@@ -17,6 +17,7 @@ from formats.blob import decode
 from formats.magic import BLOB_START
 from tools.files import STDIN, read_bytes
 from tools.options import option_levels, pairs, split_policies
+from tools.progress import Progress
 
 if TYPE_CHECKING:
     from emu_core.graph import Compiled
@@ -96,6 +97,8 @@ def compile_text(path: str, data: bytes, wanted: Wanted, host: PluginHost, compi
     source = "standard input" if path == STDIN else path
     graph = read_graph(data, host.operators, source=source)
     levels = option_levels(pairs(wanted.ge_options, "--option"))
+    nodes = graph.get("nodes")
+    progress = Progress("compiling, step", 2 * len(nodes) if isinstance(nodes, list) else 0)
     options = CompileOptions(
         options=levels[""],
         tiling_schedule_optimize=wanted.tiling_schedule_optimize,
@@ -105,9 +108,11 @@ def compile_text(path: str, data: bytes, wanted: Wanted, host: PluginHost, compi
         session_options=levels["session"],
         global_options=levels["global"],
         details=wanted.details,
+        progress=progress.step,
     )
     try:
-        compiled = compile_with_report(graph, wanted.chip, options, host)
+        with progress:
+            compiled = compile_with_report(graph, wanted.chip, options, host)
     except LimitError as error:
         raise LimitError(error.what, id=error.id, where=_joined(source, error.where), remedy=error.remedy) from None
     except FormatError as error:

@@ -31,6 +31,9 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "exactly once, or not directly behind a workspace.\n"
     "cause: The args format was not rewritten for the sink.\n"
     "do: Write {tiling_context.tiling_data} directly behind the last {wsN*}.",
+    "check.super-kernel": "A super kernel and the tiling tasks of its operators do not fit each other.\n"
+    "cause: The program was edited: an argument or a tiling task is missing, comes too late, or names another event.\n"
+    "do: Compile the graph again, or follow what the finding says.",
     "check.nop-distance": "A kernel stands so close behind its wait that it runs without its patch: it was fetched "
     "before (nop_model=window), or its event is not noticed yet (latency). It has the old key and block dim "
     "(hazard.stale-prefetch when it is run).\n"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from emu_plugins.compiler.args_format import parse_args_format
 from formats.blob.model import BLOCK_DIM_PLACEHOLDER, TaskType
+from formats.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
 _ROLES = {
     TaskType.PREPROCESS_KERNEL: "tilings",
-    **dict.fromkeys(KERNELS, "kernels"),
+    **dict.fromkeys((*KERNELS, TaskType.SUPER_KERNEL), "kernels"),
     TaskType.UPDATE: "updates",
     TaskType.EVENT_RECORD: "records",
 }
@@ -32,13 +34,27 @@ class Tasks:
     records: tuple[int, ...] = ()
 
 
+def members(blob: Blob, index: int) -> tuple[int, ...]:
+    """The operators that a task serves: its own, or those of a super kernel; none where the format is unreadable."""
+    task = blob.tasks[index]
+    if task.type != TaskType.SUPER_KERNEL:
+        return () if task.op is None else (task.op,)
+    try:
+        subs = dict.fromkeys(entry.sub for entry in parse_args_format(task.args_format))
+    except FormatError:
+        return ()
+    return tuple(sub for sub in subs if sub is not None and sub < len(blob.ops))
+
+
 def tasks_of_operators(blob: Blob) -> Mapping[int, Tasks]:
     """The tasks of every operator that has any, by its index."""
     found: dict[int, dict[str, list[int]]] = {}
     for index, task in enumerate(blob.tasks):
         role = _ROLES.get(TaskType(task.type)) if task.type in _ROLES else None
-        if role is not None and task.op is not None:
-            found.setdefault(task.op, {}).setdefault(role, []).append(index)
+        if role is None:
+            continue
+        for op in members(blob, index):
+            found.setdefault(op, {}).setdefault(role, []).append(index)
     return {
         op: Tasks(blob.ops[op].name, **{role: tuple(indices) for role, indices in roles.items()})
         for op, roles in found.items()

@@ -8,12 +8,14 @@ from emu_plugins.checks.events import events
 from emu_plugins.checks.fit import fits
 from emu_plugins.checks.races import races
 from emu_plugins.checks.sink import sink_sequences
+from emu_plugins.checks.super_kernels import super_kernels
 from emu_plugins.checks.supplied import supplied
 
 SPECS = (
     CheckSpec("fit", "the program fits the limits of the chip", fits),
     CheckSpec("supplied", "plugins supply its operators, kernels, keys and engines", supplied),
     CheckSpec("sink", "each sink sequence is complete and in order", sink_sequences),
+    CheckSpec("super", "each super kernel is told what it polls for", super_kernels),
     CheckSpec("distance", "each kernel runs with its patch", prefetch_distance),
     CheckSpec("events", "every wait can pass, and the end is the end", events),
     CheckSpec("races", "nothing is read before it is written", races),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu_core.policies import Scope
+from emu_plugins.compiler.options import DETERMINISTIC, DETERMINISTIC_LEVEL
 from emu_plugins.compiler.shapes import tensor_bytes
 from emu_plugins.compiler.sink import Tiling
 from formats.blob.model import Blob, BlobKernel, BlobOp, BlobTensor, TensorRole
@@ -52,8 +53,12 @@ def _tensor(name: str, info: TensorInfo, role: TensorRole, data: bytes = b"") ->
     return BlobTensor(name, BY_NAME[info.dtype].code, info.shape, role, tensor_bytes(info), data)
 
 
-def build_op(plan: NodePlan, marks: Marks, index: Mapping[str, int]) -> BlobOp:
-    """The operator of `plan`: IR attributes first in IR order, then the GE attributes that are set."""
+def build_op(plan: NodePlan, marks: Marks, index: Mapping[str, int], flags: tuple[int, int] = (0, 0)) -> BlobOp:
+    """The operator of `plan`: IR attributes first in IR order, then the GE attributes that are set.
+
+    `flags`: deterministic and its level; the loader puts them into the tiling context.
+    """
+    told = {name: flag for name, flag in zip((DETERMINISTIC, DETERMINISTIC_LEVEL), flags, strict=True) if flag}
     bound, tiling, ffts = plan.bound, plan.params.tiling, plan.params.ffts_plus
     return BlobOp(
         name=bound.node.name,
@@ -61,7 +66,7 @@ def build_op(plan: NodePlan, marks: Marks, index: Mapping[str, int]) -> BlobOp:
         inputs=tuple(None if name is None else index[name] for name in bound.node.inputs),
         outputs=tuple(index[name] for name in bound.node.outputs),
         workspaces=plan.params.workspaces,
-        attrs={**bound.attrs, **bound.ge_attrs, **marks.attributes(), **(ffts.attributes() if ffts else {})},
+        attrs={**bound.attrs, **bound.ge_attrs, **marks.attributes(), **(ffts.attributes() if ffts else {}), **told},
         depends=marks.depends,
         sink=plan.way is Tiling.DEVICE,
         host_tiling=plan.way is Tiling.HOST,
@@ -80,7 +85,7 @@ def policies_in_force(policies: PolicySet) -> dict[str, str]:
     return {name: policies[name] for name in names}
 
 
-def build_blob(program: Program, plans: Sequence[NodePlan], listed: TaskList) -> Blob:
+def build_blob(program: Program, plans: Sequence[NodePlan], listed: TaskList, flags: tuple[int, int] = (0, 0)) -> Blob:
     """The blob of a program whose every node has a plan."""
     graph = program.graph
     tensors, index = build_tensors(graph, program.nodes, program.infos)
@@ -91,7 +96,7 @@ def build_blob(program: Program, plans: Sequence[NodePlan], listed: TaskList) ->
         streams=listed.streams,
         events=listed.events,
         tasks=listed.tasks,
-        ops=tuple(build_op(plan, program.marks[plan.bound.node.name], index) for plan in plans),
+        ops=tuple(build_op(plan, program.marks[plan.bound.node.name], index, flags) for plan in plans),
         tensors=tensors,
         kernels=_kernels(plan.bound.kernel for plan in plans),
         inputs=tuple(index[each.name] for each in graph.inputs),

@@ -32,6 +32,8 @@ STAGE = "options"
 TILING_SCHEDULE_OPTIMIZE = "ge.tiling_schedule_optimize"
 BUILD_GRAPH_MODE = "ge.buildGraphMode"
 OFFLINE_MODE = "ge.offlineMode"
+DETERMINISTIC = "ge.deterministic"
+DETERMINISTIC_LEVEL = "ge.deterministicLevel"
 OM2 = "7"
 GLOBAL = "global option"
 
@@ -39,6 +41,8 @@ _ALLOWED: Mapping[str, tuple[str, ...] | None] = {
     TILING_SCHEDULE_OPTIMIZE: ("", "0", "1"),
     BUILD_GRAPH_MODE: ("offline", "online"),
     OFFLINE_MODE: None,
+    DETERMINISTIC: ("0", "1"),
+    DETERMINISTIC_LEVEL: ("0", "1", "2"),
 }
 
 
@@ -50,11 +54,14 @@ class BuildOptions:
         tiling_schedule_optimize: gate G1; only the exact value "1" turns it on.
         offline: the device is not asked for its capability (gate G2).
         given_by: which level `tiling_schedule_optimize` came from, for messages.
+        deterministic, deterministic_level: what tiling functions are told (`ge.deterministic`, `…Level`).
     """
 
     tiling_schedule_optimize: bool
     offline: bool
     given_by: str
+    deterministic: int = 0
+    deterministic_level: int = 0
 
 
 def resolve_options(given: CompileOptions, graph_options: Mapping[str, str], report: Report) -> BuildOptions:
@@ -75,7 +82,8 @@ def resolve_options(given: CompileOptions, graph_options: Mapping[str, str], rep
     _refuse_om2(merged, given.tiling_schedule_optimize)
     value, level = _in_force(given.tiling_schedule_optimize, levels)
     report.decide("", STAGE, f"{TILING_SCHEDULE_OPTIMIZE} is {value!r} ({level}); {'offline' if offline else 'online'}")
-    return BuildOptions(value == "1", offline, level)
+    flags = (int(merged.get(key, "0")) for key in (DETERMINISTIC, DETERMINISTIC_LEVEL))
+    return BuildOptions(value == "1", offline, level, *flags)
 
 
 def _levels(given: CompileOptions, graph_options: Mapping[str, str]) -> tuple[tuple[str, Mapping[str, str]], ...]:

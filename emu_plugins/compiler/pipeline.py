@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from emu_core.graph import Compiled
 from emu_core.limits import require, uses, wait_entries
@@ -33,7 +33,7 @@ from emu_plugins.compiler.super_kernel import fuse
 from emu_plugins.compiler.units import Decided, write_units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from emu_core.chips import Chip
     from emu_core.graph import CompileOptions
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from emu_plugins.compiler.sink import Tiling
     from emu_plugins.compiler.units import Written
     from formats.blob.model import Blob
+
+_T = TypeVar("_T")
 
 
 def compile_graph(
@@ -76,7 +78,13 @@ def compile_graph(
     seen.options_resolved(build)
     if readable:
         check_uses(graph, report)
-    return _Compilation(graph, build, chip, policies, report, seen).compile(host, tile, readable=readable)
+    return _Compilation(graph, build, chip, policies, report, seen, options.progress or _nobody).compile(
+        host, tile, readable=readable
+    )
+
+
+def _nobody() -> None:
+    """Nobody watches the progress."""
 
 
 def _host_tiler() -> HostTiler:
@@ -95,6 +103,7 @@ class _Compilation:
     policies: PolicySet
     report: Report
     seen: Snapshots
+    progress: Callable[[], object]
 
     def compile(self, host: Registry, tile: HostTiler | None, *, readable: bool) -> Compiled:
         """All passes; `readable`: every name and shape of the graph could be read."""
@@ -116,7 +125,7 @@ class _Compilation:
         """Sound nodes with their operators in execution order, and the info of every tensor that has one."""
         graph, report = self.graph, self.report
         check_names(graph, report)
-        bound = [bind_node(graph, i, host, self.chip, report) for i in range(len(graph.nodes))]
+        bound = [self._counted(bind_node(graph, i, host, self.chip, report)) for i in range(len(graph.nodes))]
         shapes = Shapes(graph, self.chip, report)
         ordered = [bound[i] for i in order_nodes(graph, report)]
         for each in ordered:
@@ -166,13 +175,24 @@ class _Compilation:
             for bound in program.nodes
         }
 
+    def _counted(self, done: _T) -> _T:
+        """`done`, and the progress goes on."""
+        self.progress()
+        return done
+
+    @property
+    def _flags(self) -> tuple[int, int]:
+        return self.build.deterministic, self.build.deterministic_level
+
     def _params(self, program: Program, tile: HostTiler) -> dict[str, RunningParams]:
         """Running parameters by node name; those that cannot be used are missing, and noted."""
         constants = {each.name: each.data for each in self.graph.constants}
-        calculator = ParamsCalculator(tile, self.chip, program.infos, constants)
+        calculator = ParamsCalculator(tile, self.chip, program.infos, constants, self._flags)
         found = {
-            bound.node.name: calculator.calculate(
-                bound, program.marks[bound.node.name], self.report, unknown_graph=program.owner_unknown(bound)
+            bound.node.name: self._counted(
+                calculator.calculate(
+                    bound, program.marks[bound.node.name], self.report, unknown_graph=program.owner_unknown(bound)
+                )
             )
             for bound in program.nodes
         }
@@ -183,7 +203,7 @@ class _Compilation:
         self.seen.streams_allocated({plan.bound.node.name: plan.resources for plan in written.plans}, program)
         for stage, listed in written.lists.items():
             self.seen.tasks_written(written.plans, listed, program, stage)
-        blob = build_blob(program, written.plans, written.last)
+        blob = build_blob(program, written.plans, written.last, self._flags)
         used = uses(blob, self.chip, per_wait=wait_entries(self.policies))
         require(used, self.chip, where=f"graph {program.graph.name}")
         return blob

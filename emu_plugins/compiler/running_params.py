@@ -62,12 +62,16 @@ class RunningParams:
 
 @dataclass(frozen=True)
 class ParamsCalculator:
-    """Everything that tiling one node needs besides the node; `constants` are bytes by tensor name."""
+    """Everything that tiling one node needs besides the node; `constants` are bytes by tensor name.
+
+    `flags`: deterministic, and its level.
+    """
 
     tile: HostTiler
     chip: Chip
     tensors: Mapping[str, TensorInfo]
     constants: Mapping[str, bytes]
+    flags: tuple[int, int] = (0, 0)
 
     def calculate(self, bound: BoundNode, marks: Marks, report: Report, *, unknown_graph: bool) -> RunningParams | None:
         """Tile `bound` once, or None after noting why its parameters cannot be used."""
@@ -94,6 +98,8 @@ class ParamsCalculator:
             attrs=tuple(bound.attrs.values()),
             data=values,
             capacity=bound.tiling_capacity,
+            deterministic=self.flags[0],
+            deterministic_level=self.flags[1],
         )
 
     def _checked(self, bound: BoundNode, found: TilingResult, report: Report, *, sinks: bool) -> RunningParams | None:

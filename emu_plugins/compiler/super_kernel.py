@@ -72,9 +72,6 @@ def fuse(program: Program, report: Report) -> tuple[SuperKernel, ...]:
             report.decide(bound.node.name, STAGE, f"fused into {kernel.name}")
             _check_reuse(bound, program, report)
         found.append(kernel)
-    if found:
-        names = ", ".join(kernel.name for kernel in found[:4])
-        report.warn(f"super kernels ({names}) are compiled, but the loader of this version does not run them")
     return tuple(found)
 
 

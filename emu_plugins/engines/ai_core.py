@@ -8,7 +8,7 @@ The entry and device memory are all it looks at (`sqe_formats.md` 4.1):
 | SQE `pc_addr` | address of a 64-byte kernel descriptor: kernel id, tiling key, core type |
 | SQE `param_addr` | argument block: one 64-bit word per argument |
 | SQE `schem` | 0: blocks start one by one as cores become free; 1: all at once, or not yet |
-| the kernel | found by the descriptor's id among the registered ones |
+| the kernel | found by the descriptor's id among the registered ones; or a super kernel (`super_kernel`) |
 
 Each block takes its share of the launch's time on one core, so more blocks than cores run in waves
 (`emu_core.cores`). A batch of more blocks than the chip has cores never starts (policy `schem_batch_overflow`).
@@ -27,10 +27,10 @@ from emu_core.errors import DeviceFault, PluginError, SqemuError
 from emu_core.kernels import KernelLaunch
 from emu_plugins.engines import credits as budget
 from formats.enums import CMO_TYPES
-from formats.runtime import KERNEL_MAGIC
+from formats.runtime import KERNEL_MAGIC, SUPER_KERNEL_MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TypeVar
 
     from emu_core.device import Device
@@ -76,9 +76,12 @@ class AiCore:
 
     def launch(self, task: Task, entry: KernelEntry, mix: Mix | None = None) -> Outcome:
         """What `start` does, by the field names of `entry`; `mix` is how it says a block uses both kinds of cores."""
-        block_dim = task.field(entry.struct, "block_dim")
+        block_dim, pc = task.field(entry.struct, "block_dim"), task.field(entry.struct, entry.pc)
         check_block_dim(block_dim)
-        spec, key = self.resolve(task, task.field(entry.struct, entry.pc))
+        head = self._descriptor_at(task, pc)
+        if head is not None and head["magic"] == SUPER_KERNEL_MAGIC:
+            return self._super_kernel(task, entry, pc, head)
+        spec, key = self.resolve(task, pc)
         launch = KernelLaunch(
             task.memory,
             task.field(entry.struct, entry.args) & (1 << 52) - 1,
@@ -101,11 +104,22 @@ class AiCore:
             facts,
         )
 
+    def _super_kernel(self, task: Task, entry: KernelEntry, pc: int, head: Mapping[str, int]) -> Outcome:
+        from emu_plugins.engines import super_kernel  # noqa: PLC0415 - it builds on this module
+
+        limit = budget.task_limit(task)
+        return super_kernel.start(self, task, entry, pc, head, limit.ns if limit else 0)
+
+    def _descriptor_at(self, task: Task, pc: int) -> Mapping[str, int] | None:
+        """The words of a descriptor at `pc`; None when no memory is there."""
+        found = task.device.memory.find(pc)
+        if found is None or pc + DESCRIPTOR_BYTES > found.end:
+            return None
+        return self._descriptor.parse(task.device.memory.read(pc, DESCRIPTOR_BYTES))
+
     def resolve(self, task: Task, pc: int) -> tuple[KernelSpec, int]:
         """The kernel that starts at `pc`, and its tiling key; `DeviceFault` when there is none."""
-        found = task.device.memory.find(pc)
-        raw = task.device.memory.read(pc, DESCRIPTOR_BYTES) if found and pc + DESCRIPTOR_BYTES <= found.end else b""
-        entry = self._descriptor.parse(raw) if raw else None
+        entry = self._descriptor_at(task, pc)
         if entry is None or entry["magic"] != KERNEL_MAGIC:
             raise _fault(f"no kernel entry lies at PC {pc:#x}", "kernel.bad-pc")
         spec = self._kernels.get(entry["kernel_key"])

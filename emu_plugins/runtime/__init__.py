@@ -105,6 +105,13 @@ POLICIES = (
         ("on", "off"),
         "each event wait is followed by a reset of the event, so that the next execution waits again",
     ),
+    PolicySpec(
+        "args_exception_dump",
+        Scope.LOAD,
+        "off",
+        ("off", "on"),
+        "arguments are dumped after an exception: the last 8 bytes of a sink's tiling data are its record's index",
+    ),
 )
 
 

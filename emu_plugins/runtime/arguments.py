@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
@@ -40,20 +40,91 @@ class Slots:
         return self.placement.blob.ops[self.index]
 
 
-def argument_words(text: str, slots: Slots) -> list[int]:
-    """The 64-bit words of the args format `text`.
+@dataclass
+class ArgumentBlock:
+    """The 64-bit words of a task's arguments: fixed slots, and descriptor blocks behind all of them.
+
+    Attributes:
+        words: the slots. blocks: index of a slot, and the block it points to.
+        found: index of the first slot of each kind.
+    """
+
+    words: list[int] = field(default_factory=list)
+    blocks: list[tuple[int, list[int]]] = field(default_factory=list)
+    found: dict[ArgKind, int] = field(default_factory=dict)
+
+    def add(self, entry: ArgEntry, slots: Slots) -> None:
+        """Fill the slots of `entry`.
+
+        Raises:
+            InputError: an index is out of range, or a tiling address is asked for before the tiling task exists.
+        """
+        self.found.setdefault(entry.kind, len(self.words))
+        if entry.kind in _DESCRIBED:
+            self.blocks.append((len(self.words), _description(entry, slots)))
+            self.words.append(0)
+            return
+        fill = _FILLERS.get(entry.kind)
+        if fill is None or entry.narrow or entry.sub not in (None, slots.index):
+            raise _bad(slots, f"{entry.token()} is no slot that this loader fills")
+        self.words.extend(fill(entry, slots))
+
+    def place(self, allocate: Callable[[list[int]], int], write: Callable[[int, bytes], None]) -> int:
+        """Allocate and write the words; slots of descriptor blocks become their addresses. Returns the address."""
+        words = [*self.words, *(word for _, block in self.blocks for word in block)]
+        address = allocate(words)
+        at = address + 8 * len(self.words)
+        for slot, block in self.blocks:
+            write(address + 8 * slot, at.to_bytes(8, "little"))
+            at += 8 * len(block)
+        return address
+
+
+def argument_block(text: str, slots: Slots) -> ArgumentBlock:
+    """The arguments that the args format `text` describes.
 
     Raises:
         InputError: an index is out of range, or a tiling address is asked for before the tiling task exists.
         FormatError: the text is not an args format.
     """
-    words: list[int] = []
+    block = ArgumentBlock()
     for entry in parse_args_format(text):
-        fill = _FILLERS.get(entry.kind)
-        if fill is None or entry.narrow or entry.sub is not None:
-            raise _bad(slots, f"{entry.token()} is no slot that this loader fills")
-        words.extend(fill(entry, slots))
-    return words
+        block.add(entry, slots)
+    return block
+
+
+def argument_words(text: str, slots: Slots) -> list[int]:
+    """The 64-bit words of the args format `text`, which has no descriptor blocks; raises as `argument_block`."""
+    block = argument_block(text, slots)
+    if block.blocks:
+        raise _bad(slots, "descriptor blocks are no arguments of a tiling task")
+    return block.words
+
+
+def _connected(entry: ArgEntry, slots: Slots) -> list[int]:
+    """Tensors of an entry: those connected, by IR index or by instance."""
+    of_inputs = entry.kind in (ArgKind.INPUT_DESC, ArgKind.INPUT_INSTANCE)
+    listed = slots.op.inputs if of_inputs else slots.op.outputs
+    if entry.kind in _INSTANCES:
+        listed = tuple(tensor for tensor in listed if tensor is not None)
+    if entry.index >= len(listed):
+        raise _bad(slots, f"{entry.token()} names one of {len(listed)}")
+    chosen = listed if entry.index == ALL else (listed[entry.index],)
+    return [tensor for tensor in chosen if tensor is not None]
+
+
+def _instance(entry: ArgEntry, slots: Slots) -> list[int]:
+    return [slots.placement.tensors[tensor] for tensor in _connected(entry, slots)]
+
+
+def _description(entry: ArgEntry, slots: Slots) -> list[int]:
+    """A descriptor block: bytes up to its addresses; dims of each instance, a scalar as one of 1; the addresses."""
+    dims: list[int] = []
+    tensors = _connected(entry, slots)
+    for tensor in tensors:
+        shape = slots.placement.info(tensor).shape or (1,)
+        dims += [1 << 32 | len(shape), *shape]
+    return [8 * (1 + len(dims)), *dims, *(slots.placement.tensors[tensor] for tensor in tensors)]
 
 
 def _tensor(entry: ArgEntry, slots: Slots) -> list[int]:
@@ -95,6 +166,8 @@ def _context(entry: ArgEntry, slots: Slots) -> list[int]:
     ]
 
 
+_INSTANCES = frozenset({ArgKind.INPUT_INSTANCE, ArgKind.OUTPUT_INSTANCE})
+_DESCRIBED = frozenset({ArgKind.INPUT_DESC, ArgKind.OUTPUT_DESC})
 _FILLERS: dict[ArgKind, Callable[[ArgEntry, Slots], list[int]]] = {
     ArgKind.INPUT: _tensor,
     ArgKind.OUTPUT: _tensor,
@@ -105,6 +178,12 @@ _FILLERS: dict[ArgKind, Callable[[ArgEntry, Slots], list[int]]] = {
     ArgKind.TILING_KEY: _context,
     ArgKind.BLOCK_DIM: _context,
     ArgKind.OP_TYPE: _context,
+    ArgKind.INPUT_INSTANCE: _instance,
+    ArgKind.OUTPUT_INSTANCE: _instance,
+    ArgKind.EVENT_ADDR: lambda entry, slots: [slots.placement.words.event(entry.index)],
+    ArgKind.FFTS_ADDR: lambda _entry, slots: [slots.placement.words.sync],
+    ArgKind.TILING_FFTS: lambda _entry, _slots: [],
+    ArgKind.OVERFLOW_ADDR: lambda _entry, _slots: [],
     ArgKind.PLACEHOLDER: lambda _entry, _slots: [0],
     ArgKind.CUSTOM_VALUE: lambda entry, _slots: [entry.value],
 }

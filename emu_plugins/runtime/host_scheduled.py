@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from emu_core.errors import InputError
 from emu_core.origin import Origin
 from emu_core.tiling import TilingError
-from emu_plugins.runtime.arguments import Slots, argument_words
+from emu_plugins.runtime.arguments import Slots, argument_block
 from emu_plugins.runtime.host.launch import LaunchConfig
 from emu_plugins.tiling.host import tile_on_host
 from emu_plugins.tiling.request import TilingResult
@@ -137,10 +137,15 @@ class HostSchedule:
         name = self._blob.ops[op].name
         if tiling.data:
             memory.write(self._tiling[op], tiling.data)
-        words = argument_words(task.args_format, Slots(self._placement, op, static_tiling=self._tiling[op]))
-        if index not in self._args:
-            self._args[index] = runtime.arguments(words, label=f"arguments of {name}")
-        memory.write(self._args[index], b"".join(w.to_bytes(8, "little") for w in words))
+        block = argument_block(task.args_format, Slots(self._placement, op, static_tiling=self._tiling[op]))
+
+        def allocate(words: list[int]) -> int:
+            if index not in self._args:
+                self._args[index] = runtime.arguments(words, label=f"arguments of {name}")
+            memory.write(self._args[index], b"".join(w.to_bytes(8, "little") for w in words))
+            return self._args[index]
+
+        block.place(allocate, memory.write)
         runtime.launch_kernel(
             runtime.get_function(program, tiling.tiling_key, where=f"operator {name}"),
             tiling.block_dim,

@@ -11,10 +11,12 @@ the tiling context), and the kernel comes before the update (the update names th
 | EVENT_RECORD 1 | event record | `record_event` |
 | NOP 42 | place holder 103 | `launch_nop` |
 | KERNEL 0, ALL_KERNEL 26, FFTS_PLUS_TASK 29, VECTOR_ALL_KERNEL 40 | AI Core kernel | `launch_kernel` |
+| SUPER_KERNEL 44 | AI Core kernel | `launch_super_kernel`, no call of the API |
 | UPDATE 41 | place holder 101 | `model_task_update` |
 | MODEL_END_GRAPH 19 | notify record | `end_graph` |
 
-Each load has a `Runtime` of its own, so that nothing of a load that fails is left behind.
+Events, NOPs and plain kernels of v100 entries take the shorter way of `emu_plugins.runtime.deferred`: the same entries,
+written many at a time. Each load has a `Runtime` of its own, so that nothing of a load that fails is left behind.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
 from emu_core.origin import NOWHERE, Origin
-from emu_plugins.runtime.arguments import Slots, argument_words
+from emu_plugins.runtime.arguments import Slots, argument_block, argument_words
+from emu_plugins.runtime.deferred import Deferred
 from emu_plugins.runtime.host.handles import DEFAULT_FLAG, HEAD_STREAM, EventStyle
 from emu_plugins.runtime.host.launch import LaunchConfig
 from emu_plugins.runtime.host.runtime import Runtime
@@ -31,8 +34,10 @@ from emu_plugins.runtime.host.task_update import ModelTaskUpdate
 from emu_plugins.runtime.host_scheduled import HostSchedule, host_stream
 from emu_plugins.runtime.operators import Operators
 from emu_plugins.runtime.placement import Placement
+from emu_plugins.runtime.redistribution import redistributable
 from emu_plugins.runtime.sink_context import TilingContextAddr, TilingSinkTaskInfo, place_platform, place_sink_buffer
-from emu_plugins.tiling.build import tensor_object
+from emu_plugins.runtime.super_kernels import launch_super_kernel, place_super_kernel, sub_launches
+from emu_plugins.tiling.build import refreshed_tensor
 from formats.blob import KernelType, TaskType
 from formats.blob.references import bad_references
 from formats.runtime import AicpuArgHead, RefreshedTensor
@@ -42,7 +47,9 @@ if TYPE_CHECKING:
 
     from emu_core.device import Device
     from emu_core.model import Model
-    from emu_plugins.runtime.host.handles import EventHandle, ModelHandle, Program, StreamHandle
+    from emu_plugins.runtime.arguments import ArgumentBlock
+    from emu_plugins.runtime.host.handles import EventHandle, Function, ModelHandle, Program, StreamHandle
+    from emu_plugins.runtime.images import KernelImage
     from formats.blob import Blob, BlobTask
 
 
@@ -86,6 +93,7 @@ class _Loader:
         self.streams: dict[int, StreamHandle] = {}
         self.events: dict[int, EventHandle] = {}
         self.origin = NOWHERE
+        self.deferred = Deferred(self.runtime, resets=device.policies["wait_reset"] == "on")
 
     def load(self) -> Model:
         """Everything, in the vendor's order: objects, tasks in list order, end of graph."""
@@ -110,6 +118,7 @@ class _Loader:
         self.events = {e.id: runtime.create_event(style=EventStyle.OLD) for e in blob.events}
         for index, task in enumerate(blob.tasks):
             self._distribute(index, task)
+        self.deferred.flush_all()
         if self.model.end is None:
             raise InputError("the task list has no end of graph", id="blob.no-end", remedy="compile the graph again")
         runtime.require_persistent(self.model)
@@ -147,15 +156,22 @@ class _Loader:
                 self.runtime.bind_stream(model, made, HEAD_STREAM if stream.head else DEFAULT_FLAG)
         for index, task in tasks:
             self._distribute(index, task)
+        self.deferred.flush_all()
         self.runtime.load_complete(model, caller=caller)
         return model
 
     def _details(self) -> Mapping[str, object]:
-        """Extended attributes by operator name."""
+        """Extended attributes by operator name, and which of its tasks may be distributed again, by type."""
+        again: dict[int, dict[str, bool]] = {}
+        for task in self.blob.tasks:
+            if task.op in self.contexts:
+                of_op = again.setdefault(task.op, {})
+                of_op[TaskType(task.type).name] = redistributable(task, self.contexts)
         return {
             self.blob.ops[i].name: {
                 "_tiling_context_addr": self.contexts[i],
                 "_tiling_sink_task_info": self.launched.get(i),
+                "redistributable": again.get(i, {}),
             }
             for i in sorted(self.contexts)
         }
@@ -175,6 +191,8 @@ class _Loader:
                 where=where,
                 remedy=f"known types: {', '.join(str(k) for k in sorted(known))}",
             )
+        if task.type not in _DEFERRED:
+            self.deferred.flush(self.streams[task.stream_id])
         known[task.type](self, task, where)
 
     def _op(self, task: BlobTask, where: str) -> int:
@@ -188,16 +206,22 @@ class _Loader:
         return self.events[task.event_id]
 
     def _nop(self, task: BlobTask, _where: str) -> None:
-        self.runtime.launch_nop(self.streams[task.stream_id], origin=self.origin)
+        stream = self.streams[task.stream_id]
+        if not self.deferred.nop(stream, self.origin):
+            self.runtime.launch_nop(stream, origin=self.origin)
 
     def _event_wait(self, task: BlobTask, where: str) -> None:
         event, stream = self._event(task, where), self.streams[task.stream_id]
+        if self.deferred.wait(stream, event, self.origin):
+            return
         self.runtime.wait_event(stream, event, origin=self.origin)
         if self.device.policies["wait_reset"] == "on":
             self.runtime.reset_event(event, stream, origin=self.origin)
 
     def _event_record(self, task: BlobTask, where: str) -> None:
-        self.runtime.record_event(self._event(task, where), self.streams[task.stream_id], origin=self.origin)
+        event, stream = self._event(task, where), self.streams[task.stream_id]
+        if not self.deferred.record(stream, event, self.origin):
+            self.runtime.record_event(event, stream, origin=self.origin)
 
     def _end_graph(self, task: BlobTask, _where: str) -> None:
         self.runtime.end_graph(self.model, self.streams[task.stream_id], origin=self.origin)
@@ -219,7 +243,7 @@ class _Loader:
         block = self.device.memory.allocate(size, label=f"tiling arguments of {self.blob.ops[op].name}")
         objects = {i: block.address + head + RefreshedTensor.size * n + 640 for n, i in enumerate(depended)}
         self.contexts[op] = place_sink_buffer(
-            self.device, self.operators.request(op), platform=self.platform, depended=objects
+            self.device, self.operators.request(op), platform=self.platform, depended=objects, index=op
         )
         slots = Slots(self.placement, op, self.contexts[op], sized_workspaces=custom)
         words = argument_words(task.args_format, slots)
@@ -246,8 +270,7 @@ class _Loader:
         tensor = self.blob.ops[op].inputs[ir_index]
         assert tensor is not None
         address = self.placement.tensors[tensor]
-        body = tensor_object(self.placement.info(tensor), address, self.blob.tensors[tensor].size)
-        return RefreshedTensor.build({"device_addr": address, "tensor": list(body)})
+        return refreshed_tensor(self.placement.info(tensor), address, self.blob.tensors[tensor].size)
 
     def _kernel(self, task: BlobTask, where: str) -> None:
         op = self._op(task, where)
@@ -256,15 +279,62 @@ class _Loader:
             raise InputError("names no kernel", id="blob.task", where=where, remedy="compile the graph again")
         program, stream = self.programs[task.kernel], self.streams[task.stream_id]
         slots = Slots(self.placement, op, self.contexts.get(op), self._static_tiling(op))
-        args = self.runtime.arguments(argument_words(task.args_format, slots), label=f"arguments of {described.name}")
+        args = self._arguments(argument_block(task.args_format, slots), described.name)
         function = self.runtime.get_function(program, described.tiling_key, where=f"operator {described.name}")
-        config = LaunchConfig(schem=task.schem)
-        launched = self.runtime.launch_kernel(
-            function, task.block_dim, stream, args, config, label=described.name, origin=self.origin
-        )
+        plain = self.deferred.kernel(stream, function, task.block_dim, args, self.origin) if not task.schem else None
+        launched = self._launch(task, function, args, described.name) if plain is None else plain
         self.target_of[op] = stream, program
         if op in self.contexts:
             self.launched[op] = TilingSinkTaskInfo(launched, stream.id, stream.launched[launched].context)
+
+    def _launch(self, task: BlobTask, function: Function, args: int, name: str) -> int:
+        """A kernel by a single call."""
+        stream = self.streams[task.stream_id]
+        self.deferred.flush(stream)
+        config = LaunchConfig(schem=task.schem)
+        return self.runtime.launch_kernel(
+            function, task.block_dim, stream, args, config, label=name, origin=self.origin
+        )
+
+    def _arguments(self, block: ArgumentBlock, name: str) -> int:
+        def allocate(words: list[int]) -> int:
+            return self.runtime.arguments(words, label=f"arguments of {name}")
+
+        return block.place(allocate, self.device.memory.write)
+
+    def _super_kernel(self, task: BlobTask, where: str) -> None:
+        """One launch for several operators; each was given its tiling context by its own tiling task, if it sinks."""
+
+        def slots(op: int) -> Slots:
+            self._require_op(op, where)
+            return Slots(self.placement, op, self.contexts.get(op), self._static_tiling(op))
+
+        subs, block = sub_launches(task.args_format, slots, self._image, where)
+        args = self._arguments(block, task.node)
+        image = place_super_kernel(self.device, task.node, subs)
+        launch_super_kernel(self.runtime, self.streams[task.stream_id], image, task.block_dim, args, self.origin)
+
+    def _require_op(self, op: int, where: str) -> None:
+        if op >= len(self.blob.ops):
+            raise InputError(
+                f"names the operator {op}, of which there are {len(self.blob.ops)}",
+                id="blob.args-format",
+                where=where,
+                remedy="compile the graph again",
+            )
+
+    def _image(self, op: int) -> KernelImage:
+        """The binary of an operator, by the kernel its registration names."""
+        name = self.operators.specs[op].kernel
+        for program in self.programs:
+            if program.name == name and program.image is not None:
+                return program.image
+        raise InputError(
+            f"the blob has no kernel {name!r}",
+            id="kernel.missing",
+            where=f"operator {self.blob.ops[op].name}",
+            remedy="compile the graph again with the plugins that are loaded now",
+        )
 
     def _static_tiling(self, op: int) -> int:
         """Address of the compiler's tiling data: 0 for an operator that sinks, an empty block where it wrote none."""
@@ -298,6 +368,10 @@ class _Loader:
         )
 
 
+_KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
+_DEFERRED = frozenset({*_KERNELS, TaskType.EVENT_RECORD, TaskType.EVENT_WAIT, TaskType.NOP})
+"""Tasks whose entries may be kept back; the others find the ring as it is in the end."""
+
 _DISTRIBUTE: dict[TaskType, Callable[[_Loader, BlobTask, str], None]] = {
     TaskType.KERNEL: _Loader._kernel,  # noqa: SLF001 - a table of the class's own methods
     TaskType.ALL_KERNEL: _Loader._kernel,  # noqa: SLF001
@@ -308,5 +382,6 @@ _DISTRIBUTE: dict[TaskType, Callable[[_Loader, BlobTask, str], None]] = {
     TaskType.MODEL_END_GRAPH: _Loader._end_graph,  # noqa: SLF001
     TaskType.NOP: _Loader._nop,  # noqa: SLF001
     TaskType.PREPROCESS_KERNEL: _Loader._preprocess,  # noqa: SLF001
+    TaskType.SUPER_KERNEL: _Loader._super_kernel,  # noqa: SLF001
     TaskType.UPDATE: _Loader._update,  # noqa: SLF001
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
 from emu_core.operators import TensorInfo
+from emu_plugins.compiler.options import DETERMINISTIC, DETERMINISTIC_LEVEL
 from emu_plugins.tiling.request import TilingRequest
 from formats.dtypes import dtype_coded
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from emu_core.operators import AttrValue, OperatorSpec
     from emu_core.plugins import PluginHost
-    from formats.blob import Blob
+    from formats.blob import Blob, BlobOp
 
 
 MOST_TILING_DATA = 16 << 20
@@ -69,11 +70,19 @@ class Operators:
             attrs=tuple(_value(op.attrs.get(a.name, a.default)) for a in spec.attrs),
             data=data or {},
             capacity=op.tiling_capacity,
+            deterministic=_flag(op, DETERMINISTIC),
+            deterministic_level=_flag(op, DETERMINISTIC_LEVEL),
         )
 
     def _info(self, tensor: int) -> TensorInfo:
         found = self.blob.tensors[tensor]
         return TensorInfo(dtype_coded(found.dtype).name, found.shape)
+
+
+def _flag(op: BlobOp, name: str) -> int:
+    """A flag that the compiler keeps among the attributes of `op`; 0 when it is absent."""
+    found = op.attrs.get(name, 0)
+    return found if isinstance(found, int) and 0 <= found < 1 << 32 else 0
 
 
 def _value(value: AttrValue | None) -> AttrValue:

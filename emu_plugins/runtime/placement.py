@@ -19,11 +19,38 @@ if TYPE_CHECKING:
 
 
 @dataclass
+class SharedWords:
+    """Words of device memory that arguments point at: one per event id, one for hardware synchronisation."""
+
+    device: Device
+    events: dict[int, int] = field(default_factory=dict)
+    _sync: int = 0
+
+    def event(self, number: int) -> int:
+        """Address of the word of event `number`, 0 at first."""
+        if number not in self.events:
+            self.events[number] = self._word(f"event word {number}")
+        return self.events[number]
+
+    @property
+    def sync(self) -> int:
+        """Address that kernels synchronise by; no kernel here does."""
+        self._sync = self._sync or self._word("hardware synchronisation")
+        return self._sync
+
+    def _word(self, label: str) -> int:
+        found = self.device.memory.allocate(8, label=label)
+        self.device.memory.write(found.address, bytes(8))
+        return found.address
+
+
+@dataclass
 class Placement:
     """Addresses by index: tensors of the blob, workspaces of each operator.
 
     Attributes:
         scratch: allocations whose contents do not survive an execution.
+        words: words that arguments of the tasks point at.
     """
 
     device: Device
@@ -32,7 +59,10 @@ class Placement:
     workspaces: list[list[Allocation]] = field(default_factory=list)
     scratch: list[int] = field(default_factory=list)
 
+    words: SharedWords = field(init=False)
+
     def __post_init__(self) -> None:
+        self.words = SharedWords(self.device)
         for tensor in self.blob.tensors:
             _check_size(tensor)
             self.tensors.append(self._tensor(tensor.name, max(tensor.size, 1)))

@@ -52,15 +52,21 @@ def place_platform(device: Device) -> int:
 
 
 def place_sink_buffer(
-    device: Device, request: TilingRequest, *, platform: int, depended: Mapping[int, int]
+    device: Device, request: TilingRequest, *, platform: int, depended: Mapping[int, int], index: int = 0
 ) -> TilingContextAddr:
-    """Build the sink buffer of an operator, copy it in one piece, and protect its key and block-dim cells."""
+    """Build the sink buffer of an operator, copy it in one piece, and protect its key and block-dim cells.
+
+    With policy `args_exception_dump` the last 8 bytes of the tiling data, rounded up to 8, hold `index`: which record
+    the arguments have in a dump after an exception.
+    """
     order = device.policies["sink_buffer_order"]
     shape = shape_of(request, depended)
     size = max(offsets(shape, order).total, shape.total)
     found = device.memory.allocate(size, label=f"sink buffer of {request.op_name}", space=Space.TS, align=ALIGN)
     built = build_sink_buffer(request, found.address, platform=platform, depended=depended, order=order)
     device.memory.write(found.address, built.image)
+    if device.policies["args_exception_dump"] == "on":
+        device.memory.write(found.address + built.offsets.workspaces - 8, index.to_bytes(8, "little"))
     at: Addresses = built.addresses
     device.memory.protect(at.tiling_key, 8, f"tiling key of {request.op_name}")
     device.memory.protect(at.block_dim, 4, f"block dim of {request.op_name}")

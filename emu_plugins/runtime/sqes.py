@@ -28,7 +28,8 @@ FFTS_PLUS = 4
 MIX_SUB_TYPES = MappingProxyType({CoreType.AIC: 6, CoreType.AIV: 7})
 """Sub type of the FFTS+ entry of a mix kernel, by main core."""
 
-_FFTS_TYPE = {CoreType.AIC: 0, CoreType.AIV: 1, CoreType.MIX: 5}
+FFTS_TYPE = MappingProxyType({CoreType.AIC: 0, CoreType.AIV: 1, CoreType.MIX: 5})
+"""`ffts_type` of an AI Core entry, by the cores of its kernel."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class SqeBuilder:
             {
                 **place.header(0),
                 "block_dim": narrow_block_dim(block_dim),
-                "ffts_type": _FFTS_TYPE[core_type],
+                "ffts_type": FFTS_TYPE[core_type],
                 "wrr_ratio": 1,
                 "kernel_credit": DEFAULT_CREDIT,
                 "schem": schem,

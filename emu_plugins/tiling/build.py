@@ -6,6 +6,8 @@ The bytes are the same for host and device; only the base address differs. Every
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from struct import Struct
 from typing import TYPE_CHECKING
 
 from emu_plugins.tiling.attributes import encode_attributes
@@ -17,6 +19,7 @@ from formats.runtime import (
     NodeInfoHead,
     NodeInstance,
     PlatformBlock,
+    RefreshedTensor,
     RunContext,
     Tensor,
     TilingDataHeader,
@@ -31,6 +34,11 @@ if TYPE_CHECKING:
     from emu_plugins.tiling.request import TilingRequest
 
 ND = 2
+MOST_DIMS = 25
+_DIMS = Struct(f"<{MOST_DIMS}q")
+_DIMS_AT = tuple(Tensor.by_name[name].offset // 8 for name in ("origin_dims", "storage_dims"))
+_DATA_ADDR, _DATA_SIZE = Tensor.field("data_addr"), Tensor.field("data_size")
+_OBJECT_AT = RefreshedTensor.by_name["tensor"].offset // 8
 
 
 @dataclass(frozen=True)
@@ -71,20 +79,36 @@ def shape_of(request: TilingRequest, depended: Mapping[int, int]) -> Shape:
 
 def tensor_object(info: TensorInfo, data_address: int = 0, data_size: int = 0) -> bytes:
     """A tensor object (752 bytes) in ND format; `data_address` 0 means that no value is at hand."""
-    dims = [*info.shape, *[0] * (25 - len(info.shape))]
-    return Tensor.build(
-        {
-            "origin_dim_num": len(info.shape),
-            "origin_dims": dims,
-            "storage_dim_num": len(info.shape),
-            "storage_dims": dims,
-            "origin_format": ND,
-            "storage_format": ND,
-            "dtype": dtype_named(info.dtype).code,
-            "data_addr": data_address,
-            "data_size": data_size,
-        }
-    )
+    described = _described(info)
+    if not data_address and not data_size:
+        return described
+    raw = bytearray(described)
+    _DATA_ADDR.patch(raw, 0, data_address)
+    _DATA_SIZE.patch(raw, 0, data_size)
+    return bytes(raw)
+
+
+@lru_cache(maxsize=4096)
+def _described(info: TensorInfo) -> bytes:
+    """A tensor object without data: the scalars through the layout, the two rows of dims packed in one go each."""
+    rank = len(info.shape)
+    scalars = {
+        "origin_dim_num": rank,
+        "storage_dim_num": rank,
+        "origin_format": ND,
+        "storage_format": ND,
+        "dtype": dtype_named(info.dtype).code,
+    }
+    raw = bytearray(Tensor.build(scalars))
+    for at in _DIMS_AT:
+        _DIMS.pack_into(raw, at, *info.shape, *(0,) * (MOST_DIMS - rank))
+    return bytes(raw)
+
+
+def refreshed_tensor(info: TensorInfo, address: int, size: int) -> bytes:
+    """A refreshed tensor (1392 bytes): the data address, rewritten before every run, and the object at its place."""
+    head = RefreshedTensor.build({"device_addr": address})[:_OBJECT_AT]
+    return head + tensor_object(info, address, size)
 
 
 def platform_block(chip: Chip) -> bytes:
@@ -127,8 +151,8 @@ def build_sink_buffer(
     platform: int,
     depended: Mapping[int, int],
     order: str = "seed",
-    deterministic: int = 0,
-    deterministic_level: int = 0,
+    deterministic: int | None = None,
+    deterministic_level: int | None = None,
 ) -> SinkBuffer:
     """The whole buffer for address `base` (a multiple of 128).
 
@@ -137,7 +161,7 @@ def build_sink_buffer(
         platform: address of the platform block, 0 for none.
         depended: IR index of each value-depended input to the address of its tensor object.
         order: value of policy `sink_buffer_order`.
-        deterministic, deterministic_level: the two flags of the context.
+        deterministic, deterministic_level: the two flags of the context; None: as the request says.
     """
     shape = shape_of(request, depended)
     at = offsets(shape, order)
@@ -147,7 +171,11 @@ def build_sink_buffer(
     op_type = image.put(at.op_type, request.op_type.encode() + b"\0")
     op_name = image.put(at.op_name, request.op_name.encode() + b"\0")
     _node_info(image, at, request, (op_name, op_type))
-    extra = [0, platform, 0, deterministic, deterministic_level]
+    flags = (
+        request.deterministic if deterministic is None else deterministic,
+        request.deterministic_level if deterministic_level is None else deterministic_level,
+    )
+    extra = [0, platform, 0, *flags]
     assert extra[PLATFORM_INPUT] == platform
     _context(image, at, shape, [*tensors, *extra])
     addresses = Addresses(

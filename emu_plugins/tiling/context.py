@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from emu_core.tiling import PlatformInfo, StorageShape, TensorDesc, TilingError
 from emu_plugins.tiling.attributes import AttributeTable
-from emu_plugins.tiling.layout import EXTRA_INPUTS, MOST_WORKSPACES, OUTPUTS, PLATFORM_INPUT
+from emu_plugins.tiling.layout import DETERMINISTIC_INPUT, EXTRA_INPUTS, MOST_WORKSPACES, OUTPUTS, PLATFORM_INPUT
 from formats.runtime import (
     CompileTimeTensor,
     NodeInfoHead,
@@ -108,6 +108,16 @@ class MemoryTilingContext:
             "l2_bytes",
         )
         return PlatformInfo(name, **{n: block[n] for n in names})
+
+    @property
+    def deterministic(self) -> int:
+        """Whether results must not depend on the order of accumulation (`ge.deterministic`)."""
+        return self._value(self._inputs - EXTRA_INPUTS + DETERMINISTIC_INPUT)
+
+    @property
+    def deterministic_level(self) -> int:
+        """How strict that is (`ge.deterministicLevel`)."""
+        return self._value(self._inputs - EXTRA_INPUTS + DETERMINISTIC_INPUT + 1)
 
     def input_shape(self, index: int) -> StorageShape | None:
         """Shape of IR input `index`, or None."""

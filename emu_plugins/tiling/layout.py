@@ -31,6 +31,8 @@ EXTRA_INPUTS = 5
 OUTPUTS = 11
 PLATFORM_INPUT = 1
 """Position of the platform pointer among the extra inputs."""
+DETERMINISTIC_INPUT = 3
+"""Position of the deterministic flag among them; its level comes behind it."""
 
 
 def round_up(value: int, unit: int) -> int:

@@ -22,6 +22,7 @@ class TilingRequest:
         attrs: values in the order of the IR definition.
         data: bytes of value-depended inputs that are at hand, by IR index.
         capacity: bytes of tiling data that may be written.
+        deterministic, deterministic_level: the two flags of the context.
     """
 
     op_type: str
@@ -31,6 +32,8 @@ class TilingRequest:
     attrs: tuple[AttrValue, ...] = ()
     data: Mapping[int, bytes] = field(default_factory=dict)
     capacity: int = 16384
+    deterministic: int = 0
+    deterministic_level: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A super kernel in device memory: a kernel descriptor with a magic of its own, and one record per sub kernel behind it.
+"""A super kernel in device memory: a descriptor with a magic of its own, and one record per sub kernel behind it.
 
 The descriptor's `tiling_key` is the number of records. Own layout: the vendor's linker makes machine code instead.
 """

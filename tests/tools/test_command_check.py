@@ -74,7 +74,7 @@ class TestCleanPrograms:
             assert re.search(r"events +1 +1023 +< 0\.1 % +probe0", found.out)
             for name in ("references", "fit", "supplied", "sink", "distance", "events", "races"):
                 assert re.search(rf"^  {name} +ok ", found.out, re.MULTILINE)
-            assert found.out.endswith("0 errors, 0 warnings, 0 notes in 7 checks\n")
+            assert found.out.endswith("0 errors, 0 warnings, 0 notes in 8 checks\n")
 
     def test_json(self, sqemu, blob):
         """Numbers stay integers, users are listed, and a summary ends the lines."""
@@ -127,7 +127,7 @@ class TestFindings:
         assert found.code == 1
         assert "error check.nop-distance: task 2 (ALL_KERNEL of probe0)" in found.out
         assert "do: the smallest safe count is 7: compile with --policy nop_count=7" in found.out
-        assert found.out.endswith("1 error, 0 warnings, 0 notes in 7 checks\n")
+        assert found.out.endswith("1 error, 0 warnings, 0 notes in 8 checks\n")
 
     def test_device_policies_count(self, sqemu, blob):
         """The default 5 NOPs of a 310P are too few for the platform's depth 10, and enough without any prefetch."""

@@ -16,6 +16,7 @@ GROUPS = {
     "formats": "tools.bench.formats_group",
     "commands": "tools.bench.commands_group",
     "core": "tools.bench.core_group",
+    "compile": "tools.bench.compile_group",
     "cgdr": "tools.bench.cgdr_group",
 }
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from emu_core.device import Device
-from formats.runtime import KERNEL_MAGIC
+from formats.runtime import KERNEL_MAGIC, SUPER_KERNEL_MAGIC
 from tools.dump.follow import follow
 from tools.dump.sqes import Names
 
@@ -52,10 +52,19 @@ def _kernel(device: Device, address: int, room: int) -> str:
     if room < layout.size:
         return ""
     entry = layout.parse(device.memory.read(address, layout.size))
+    if entry["magic"] == SUPER_KERNEL_MAGIC:
+        return f"super kernel {_zero_ended(device, entry['name_addr'])}, {entry['tiling_key']} sub kernels"
     if entry["magic"] != KERNEL_MAGIC:
         return ""
     names = {spec.key: spec.name for spec in device.host.kernels.values()}
     return f"{names.get(entry['kernel_key'], 'unknown kernel')}, key {entry['tiling_key']}"
+
+
+def _zero_ended(device: Device, address: int) -> str:
+    """The text at `address`, up to its zero; empty where no memory is."""
+    found = device.memory.find(address)
+    raw = device.memory.read(address, found.end - address) if found else b""
+    return raw.split(b"\0")[0].decode("utf-8", "replace")
 
 
 def _text(device: Device, found: Allocation, address: int) -> str:

@@ -473,6 +473,10 @@ kernel.bad-pc
   means  the program counter of a kernel points at no kernel
   cause  The entry was patched with a wrong table row, or was built by hand.
   do     Compare pc with the addresses that sqemu dump --sqes names.
+super-kernel.no-entry
+  means  a sub kernel of a super kernel was told a tiling key that its binary has no entry for
+  cause  The tiling function wrote a key that the kernel does not declare, or the key cell was overwritten.
+  do     Compare the key with the tiling keys of the kernel (sqemu plugins); report it to the author of the plugin.
 kernel.core-type
   means  a context starts an entry of a kernel on cores it is not for
   cause  The mix type of the tiling table's row does not fit its program counters, or a context was built by hand.

@@ -11,7 +11,8 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from emu_core.errors import DeviceFault, InputError, LimitError
 from emu_core.origin import NOWHERE
@@ -20,9 +21,10 @@ from emu_core.signals import Signal
 from emu_plugins.engines.credits import as_submitted
 from emu_plugins.runtime.builders import builder_for
 from emu_plugins.runtime.host.capability import Firmware
-from emu_plugins.runtime.host.codes import PARAM_INVALID, STREAM_CONTEXT
-from emu_plugins.runtime.host.errors import RuntimeApiError, dead_handle, null_pointer, public
+from emu_plugins.runtime.host.codes import PARAM_INVALID, STREAM_CONTEXT, STREAM_MODEL
+from emu_plugins.runtime.host.errors import RuntimeApiError, dead_handle, null_pointer, public, shown
 from emu_plugins.runtime.host.handles import Handle
+from emu_plugins.runtime.host.kinds import HANDLES, OF_THE_CALL, accept, kind_of
 from emu_plugins.runtime.sqes import Place
 
 if TYPE_CHECKING:
@@ -45,16 +47,39 @@ H = TypeVar("H", bound=Handle)
 
 
 def api_call(method: Callable[Concatenate[C, P], R]) -> Callable[Concatenate[C, P], R]:
-    """A call of the host API: errors of the layers below leave it as `RuntimeApiError`."""
+    """A call of the host API: its parameters are looked at first, and all errors leave it as `RuntimeApiError`."""
+    name = method.__name__
+    kinds = {parameter: kind_of(name, parameter) for parameter in list(signature(method).parameters)[1:]}
+    rows = tuple(kinds.items())
+
+    def accepted(runtime: C, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        try:
+            return (
+                [
+                    value if kind is OF_THE_CALL or type(value) is kind.plain else accept(name, parameter, value, kind)
+                    for (parameter, kind), value in zip(rows, args, strict=False)
+                ],
+                {p: accept(name, p, value, kinds[p]) for p, value in kwargs.items() if p in kinds},
+            )
+        except RuntimeApiError:
+            for parameter, value in (*zip(kinds, args, strict=False), *kwargs.items()):
+                if parameter in HANDLES:
+                    runtime.require(name, parameter, value, HANDLES[parameter])
+            raise
 
     @wraps(method)
     def call(runtime: C, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return method(runtime, *args, **kwargs)
-        except RuntimeApiError:
+            if len(args) > len(rows) or not kinds.keys() >= kwargs.keys():
+                return method(runtime, *args, **kwargs)
+            given, named = accepted(runtime, args, kwargs)
+            return method(runtime, *given, **named)
+        except RuntimeApiError as error:
+            if not error.function:
+                error.function = error.where = name
             raise
         except (LimitError, InputError, DeviceFault) as error:
-            raise public(error, method.__name__) from error
+            raise public(error, name) from error
 
     return call
 
@@ -120,7 +145,7 @@ class RuntimeCore:
         if handle is None:
             raise null_pointer(function, parameter)
         if not isinstance(handle, kind):
-            raise dead_handle(function, parameter, f"the {type(handle).__name__} {handle!r}")
+            raise dead_handle(function, parameter, f"the {type(handle).__name__} {shown(handle)}")
         if not handle.alive:
             raise dead_handle(function, parameter, f"a destroyed {kind.__name__}")
         if handle.runtime.device is not self.device:
@@ -162,10 +187,16 @@ class RuntimeCore:
         """Make sure that `units` more entries fit: a plain stream that is too full is run empty.
 
         Raises:
-            LimitError: they do not (EE1019 for a stream of a model).
+            LimitError: they do not (EE1019 for a stream of a model). RuntimeApiError: its model is complete (107005).
         """
         queue = stream.core.queue
         if queue.bound:
+            if stream.model is not None and stream.model.core is not None:
+                raise RuntimeApiError(
+                    STREAM_MODEL,
+                    f"stream {stream.id} belongs to model {stream.model.id}, which is complete",
+                    remedy="submit all tasks before load_complete, or use another stream",
+                )
             if queue.tail + units > queue.usable:
                 raise LimitError(
                     f"stream {stream.id} is full: a model-bound ring holds {queue.usable} tasks",

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from emu_plugins.runtime.host.codes import CONTEXT_NULL, SUCCESS
-from emu_plugins.runtime.host.errors import RuntimeApiError, dead_handle, null_pointer
+from emu_plugins.runtime.host.errors import RuntimeApiError, dead_handle, null_pointer, shown
 from emu_plugins.runtime.host.handles import HEAD_STREAM, EventStyle, Function, Handle
 from emu_plugins.runtime.host.launch import DEFAULTS
 from emu_plugins.runtime.host.runtime import Runtime
@@ -76,7 +76,7 @@ def _of(function: str, /, **handles: object) -> Runtime:
             assert isinstance(found.runtime, Runtime)
             return found.runtime
         if found is not None:
-            raise dead_handle(function, parameter, f"the {type(found).__name__} {found!r}")
+            raise dead_handle(function, parameter, f"the {type(found).__name__} {shown(found)}")
     raise null_pointer(function, next(iter(handles)))
 
 
@@ -85,7 +85,7 @@ def _on(runtime: Runtime | None) -> Runtime:
     if isinstance(runtime, Runtime):
         return runtime
     raise RuntimeApiError(
-        CONTEXT_NULL, f"there is no context: the runtime is {runtime!r}", remedy="make a Runtime of a Device first"
+        CONTEXT_NULL, f"there is no context: the runtime is {shown(runtime)}", remedy="make a Runtime of a Device first"
     )
 
 

@@ -80,6 +80,19 @@ class RefusedInputError(RuntimeApiError, InputError):
     """An input that a layer below refuses, for example a kernel that no plugin supplies."""
 
 
+SHOWN = 60
+"""Characters of a refused value that a message shows."""
+
+
+def shown(value: object) -> str:
+    """A value of any type for a message, in one line and not too long."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - a value of the caller's may have a repr that raises anything
+        text = "an object without a text"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
 def null_pointer(function: str, parameter: str) -> RuntimeApiError:
     """`parameter` of `function` is None (107000, EE1004)."""
     return RuntimeApiError(

@@ -20,13 +20,12 @@ from emu_core.origin import NOWHERE, Origin
 from emu_plugins.runtime.host.base import RuntimeCore, api_call, is_queued
 from emu_plugins.runtime.host.codes import EVENT_NOT_COMPLETE, EVENT_SYNC_TIMEOUT, PARAM_INVALID
 from emu_plugins.runtime.host.errors import RuntimeApiError, bad_value
-from emu_plugins.runtime.host.fields import with_timeout
+from emu_plugins.runtime.host.fields import with_fields, with_timeout
 from emu_plugins.runtime.host.handles import EventHandle, EventStyle, StreamHandle
 from emu_plugins.runtime.host.streams import FOREVER, NS_PER_MS
 
 EVENT_RECORD_TASK = 2
 """Task type of a record that is a place holder (`formats.enums.TASK_TYPES`)."""
-PLACE_HOLDER = 3
 
 
 class EventCalls(RuntimeCore):
@@ -71,8 +70,8 @@ class EventCalls(RuntimeCore):
         else:
             task = self.submit(
                 target,
-                lambda place: self.device.layout("PhSqe").build(
-                    {**place.header(PLACE_HOLDER), "task_type": EVENT_RECORD_TASK, "kernel_credit": 254}
+                lambda place: with_fields(
+                    self.device, "PhSqe", self.build.nop(place), {"task_type": EVENT_RECORD_TASK}
                 ),
                 origin,
             )
@@ -172,6 +171,14 @@ class EventCalls(RuntimeCore):
             self.require(function, "event", event, EventHandle),
             self.require(function, "stream", stream, StreamHandle),
         )
+
+    def id_of(self, event: EventHandle) -> int:
+        """The event's id on the device; it gets one now if it has none.
+
+        Raises:
+            RuntimeApiError: no event id is left (207007, EE1023).
+        """
+        return self._event_id(event)
 
     def _event_id(self, event: EventHandle) -> int:
         if event.id is None:

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 from emu_core.origin import NOWHERE, Origin
 from emu_plugins.engines.credits import credit_for, unit_ns
 from emu_plugins.runtime.host.base import RuntimeCore, api_call
-from emu_plugins.runtime.host.errors import bad_value, dead_handle, null_pointer
+from emu_plugins.runtime.host.errors import bad_value, dead_handle, null_pointer, shown
 from emu_plugins.runtime.host.fields import with_credit
-from emu_plugins.runtime.host.handles import NOT_MIX, Function, Launched, StreamHandle
+from emu_plugins.runtime.host.handles import NOT_MIX, Function, Launched, Program, StreamHandle
+from emu_plugins.runtime.host.kinds import accept_fields, refused
 from emu_plugins.runtime.kernel_entries import LaunchValues, kernel_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from emu_plugins.runtime.host.handles import Program
     from emu_plugins.runtime.sqes import Place
 
 RUNTIME_NOPS: Mapping[str, int] = MappingProxyType({"310P": 10})
@@ -78,11 +78,9 @@ class LaunchCalls(RuntimeCore):
                 argument address or an attribute out of range (107000, EE1003); ring full (507002, EE1019).
         """
         called = "launch_kernel"
-        if function is None:
-            raise null_pointer(called, "function")
-        if not function.program.alive:
-            raise dead_handle(called, "function", "a kernel of a program that was unregistered")
+        function = self._function(called, function)
         target = self.require(called, "stream", stream, StreamHandle)
+        config = _attributes(called, config)
         _check(called, config, block_dim, args)
         self._warn_about_batch(called, function, config, block_dim)
         credit = self._credit(config.timeout_us)
@@ -112,6 +110,16 @@ class LaunchCalls(RuntimeCore):
             target.launched.clear()
         target.launched[task] = Launched(target.id, task, function, contexts[0])
         return task
+
+    def _function(self, called: str, function: Function | None) -> Function:
+        if function is None:
+            raise null_pointer(called, "function")
+        if not isinstance(function, Function):
+            raise dead_handle(called, "function", f"the {type(function).__name__} {shown(function)}")
+        if not function.program.alive:
+            raise dead_handle(called, "function", "a kernel of a program that was unregistered")
+        self.require(called, "function", function.program, Program)
+        return function
 
     @property
     def prefetch_nops(self) -> int:
@@ -181,19 +189,28 @@ class LaunchCalls(RuntimeCore):
 
     # ---- what was launched -----------------------------------------------------------------------------------
 
-    def descriptor_of(self, stream: StreamHandle, task_id: int) -> int:
+    @api_call
+    def descriptor_of(self, stream: StreamHandle | None, task_id: int) -> int:
         """Device offset of the FFTS+ context of a launched kernel; all ones for a plain one and for other tasks.
 
         Kept are all kernels of a stream that is bound to a model, and the last one of a plain stream.
+
+        Raises:
+            RuntimeApiError: null (107000, EE1004), destroyed (107017), task id of another type (107000, EE1003).
         """
-        launched = stream.launched.get(task_id)
+        launched = self.require("descriptor_of", "stream", stream, StreamHandle).launched.get(task_id)
         if launched is None or launched.context is None:
             return NOT_MIX
         return self.build.update_address(self.device.memory, launched.context)
 
-    def program_of(self, stream: StreamHandle, task_id: int) -> Program | None:
-        """Program of a launched kernel, None for any other task."""
-        launched = stream.launched.get(task_id)
+    @api_call
+    def program_of(self, stream: StreamHandle | None, task_id: int) -> Program | None:
+        """Program of a launched kernel, None for any other task.
+
+        Raises:
+            RuntimeApiError: null (107000, EE1004), destroyed (107017), task id of another type (107000, EE1003).
+        """
+        launched = self.require("program_of", "stream", stream, StreamHandle).launched.get(task_id)
         return None if launched is None else launched.function.program
 
 
@@ -204,6 +221,15 @@ def _name(called: str, parameter: str, name: str | None) -> str:
     if not name.isprintable():
         raise bad_value(called, parameter, name, "printable text")
     return name
+
+
+def _attributes(called: str, config: LaunchConfig) -> LaunchConfig:
+    """The attributes with plain integers."""
+    if config is DEFAULTS:
+        return config
+    if not isinstance(config, LaunchConfig):
+        raise refused(called, "config", config, "a LaunchConfig")
+    return LaunchConfig(**accept_fields(called, "config", config, ("schem", "block_task_prefetch", "timeout_us")))
 
 
 def _check(called: str, config: LaunchConfig, block_dim: int, args: int) -> None:

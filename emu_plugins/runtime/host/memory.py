@@ -11,6 +11,8 @@ from emu_plugins.runtime.host.errors import bad_value
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from emu_core.memory import Buffer
+
 
 class MemoryCalls(RuntimeCore):
     """See the module text."""
@@ -47,8 +49,14 @@ class MemoryCalls(RuntimeCore):
         self.device.memory.free(address)
 
     @api_call
-    def memcpy_to_device(self, address: int, data: bytes) -> None:
-        """Copy `data` to device memory; 107000 outside of any allocation."""
+    def memcpy_to_device(self, address: int, data: Buffer | None) -> None:
+        """Copy the bytes of `data` to device memory: any C-contiguous buffer, for example a numpy array of any type.
+
+        Raises:
+            RuntimeApiError: null (107000, EE1004); no buffer, or not contiguous (107000, EE1003); outside of any
+                allocation (107000, EE1001).
+        """
+        assert data is not None
         self.device.memory.write(address, data)
 
     @api_call
@@ -66,12 +74,9 @@ class MemoryCalls(RuntimeCore):
         """Address of a new argument block: 64-bit words, in order. Free it like memory of `malloc`.
 
         Raises:
-            RuntimeApiError: a word does not fit 64 bits (107000, EE1003).
+            RuntimeApiError: null (107000, EE1004); a word that is no value of 64 bits (107000, EE1003).
         """
         listed = list(words)
-        for word in listed:
-            if not 0 <= word < 1 << 64:
-                raise bad_value("arguments", "words", word, "values of 64 bits")
         found = self.device.memory.allocate(max(8 * len(listed), 8), label=label)
         self._allocated.add(found.address)
         self.device.memory.write(found.address, b"".join(word.to_bytes(8, "little") for word in listed))

@@ -55,11 +55,13 @@ class ModelCalls(RuntimeCore):
         """Bind `stream`; flag 0 is a head stream, any other one waits for another stream to activate it (S47, S48).
 
         Raises:
-            RuntimeApiError: null (107000, EE1004), destroyed (107017); bound already, or used as a plain stream before
-                (107005, EE1007).
+            RuntimeApiError: null (107000, EE1004), destroyed (107017); the model is complete (107005); bound already,
+                or used as a plain stream before (107005, EE1007).
         """
         function = "bind_stream"
         found, target = self._model_pair(function, model, stream)
+        if found.core is not None:
+            raise _refused(STREAM_MODEL, "", function, f"model {found.id} is complete")
         if target.model is not None:
             raise _refused(
                 STREAM_MODEL, "EE1007", function, f"stream {target.id} is bound to model {target.model.id} already"
@@ -148,6 +150,8 @@ class ModelCalls(RuntimeCore):
         found = self.require(function, "model", model, ModelHandle)
         if found.core is not None:
             raise _refused(INTERNAL, "", function, f"model {found.id} is complete already")
+        if caller is not None:
+            self.require(function, "caller", caller, StreamHandle)
         if not found.streams:
             raise _refused(STREAM_MODEL, "EE1018", function, f"no stream is bound to model {found.id}")
         if found.end is None:
@@ -321,7 +325,7 @@ class ModelCalls(RuntimeCore):
 
 
 _REMEDIES = {
-    "bind_stream": "bind each stream once, before its first task",
+    "bind_stream": "bind each stream once, before its first task and before load_complete",
     "unbind_stream": "unbind it from the model that it is bound to",
     "end_graph": "bind the stream to this model first, and end the graph once",
     "load_complete": "bind streams, submit tasks, call end_graph, then load_complete once",

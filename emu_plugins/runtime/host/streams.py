@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from emu_core.streams import State
 from emu_plugins.runtime.host.base import RuntimeCore, api_call
 from emu_plugins.runtime.host.codes import DEVICE_ABORTED, STREAM_MODEL, STREAM_SYNC_TIMEOUT
 from emu_plugins.runtime.host.errors import DeviceError, RuntimeApiError, bad_value
@@ -66,11 +67,13 @@ class StreamCalls(RuntimeCore):
         """Let the device run until everything submitted to `stream` is done.
 
         Args:
-            stream: a plain stream; one of a model is done when the execution on its calling stream is.
+            stream: a plain stream, or one of a complete model: it is done when no execution is left to start and it
+                stands still, which may be later than the end of graph.
             timeout_ms: virtual milliseconds to wait at most; -1 is for ever.
 
         Raises:
-            RuntimeApiError: null (107000, EE1004), destroyed (107017), a limit below -1 (107000, EE1003); the error of
+            RuntimeApiError: null (107000, EE1004), destroyed (107017), a limit below -1 (107000, EE1003), bound to a
+                model that is not complete (107005); the error of
                 the last task of this stream that failed, by its own code (507011 for a model); not done in time
                 (507046). A stream that can never go on is reported likewise: the vendor would hang.
         """
@@ -79,11 +82,27 @@ class StreamCalls(RuntimeCore):
         if timeout_ms < FOREVER:
             raise bad_value(function, "timeout", timeout_ms, "-1 or more")
         limit = None if timeout_ms == FOREVER else timeout_ms * NS_PER_MS
-        done = self.drive(lambda: _done(found), limit)
+        if found.model is not None and found.model.core is None:
+            raise RuntimeApiError(
+                STREAM_MODEL,
+                f"stream {found.id} belongs to model {found.model.id}, which is not complete: nothing of it runs yet",
+                function=function,
+                remedy="call load_complete and execute_model, and synchronise the calling stream",
+            )
+        done = self.drive(lambda: self._at_rest(found), limit)
         self._settle(found)
         self._report(found, function)
-        if not done and not found.core.queue.bound:
+        if not done:
             raise self._stuck(found, function, timed_out=limit is not None)
+
+    def _at_rest(self, stream: StreamHandle) -> bool:
+        """Whether nothing is left to do: a ring of a model is at rest between executions, though it is never empty."""
+        core = stream.core
+        if not core.queue.bound:
+            return core.queue.pending == 0
+        model = None if stream.model is None else stream.model.core
+        called = any(run.core is model and run.caller.queue.pending for run in self._running)
+        return core.state is State.IDLE and not called
 
     def _settle(self, caller: StreamHandle) -> None:
         """Models that `caller` executed are over when it is done."""
@@ -114,10 +133,6 @@ class StreamCalls(RuntimeCore):
             function=function,
             remedy="look for the task that should have set what is waited for, or wait longer",
         )
-
-
-def _done(stream: StreamHandle) -> bool:
-    return stream.core.queue.bound or stream.core.queue.pending == 0
 
 
 def _device_error(faults: tuple[Fault, ...], function: str) -> DeviceError:

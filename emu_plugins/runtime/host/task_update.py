@@ -33,6 +33,7 @@ from emu_plugins.runtime.host.capability import DSA_UPDATE_PRODUCTS, TILING_KEY_
 from emu_plugins.runtime.host.codes import ACL_INVALID_PARAM, INTERNAL, STREAM_MODEL
 from emu_plugins.runtime.host.errors import RuntimeApiError, bad_value, not_supported, null_pointer
 from emu_plugins.runtime.host.handles import Program, StreamHandle
+from emu_plugins.runtime.host.kinds import FIELDS, accept, accept_fields, refused
 from emu_plugins.runtime.host.launch import LaunchCalls
 from emu_plugins.runtime.images import write_tiling_table
 from emu_plugins.runtime.sqes import Place
@@ -260,14 +261,17 @@ def _checked(function: str, para: ModelTaskUpdate) -> tuple[int, int, Program]:
 
 def _record(function: str, parameter: str, given: D | Mapping[str, Any] | None, kind: type[D]) -> D | None:
     """The record that was given, or made from a mapping with the names of its fields."""
-    if given is None or isinstance(given, kind):
-        return given
     names = [field.name for field in fields(kind)]
+    if given is None:
+        return None
+    if isinstance(given, kind):
+        return kind(**accept_fields(function, parameter, given, names))
     if not isinstance(given, Mapping):
-        raise bad_value(function, parameter, given, f"a {kind.__name__}, or a mapping")
-    unknown = sorted(set(given) - set(names))
+        raise refused(function, parameter, given, f"a {kind.__name__}, or a mapping")
+    unknown = sorted(set(given) - set(names), key=str)
     if unknown:
-        raise bad_value(function, f"{parameter}.{unknown[0]}", given[unknown[0]], f"the names {', '.join(names)}")
+        raise refused(function, f"{parameter}.{unknown[0]}", given[unknown[0]], f"the names {', '.join(names)}")
     if kind is TaskUpdateInfo and "id" not in given:
         raise bad_value(function, f"{parameter}.id", None, "1 (random numbers) or 2 (AI Core)")
-    return kind(**given)
+    values: dict[str, Any] = {n: accept(function, f"{parameter}.{n}", given[n], FIELDS[n]) for n in given}
+    return kind(**values)

@@ -18,6 +18,8 @@ from emu_plugins.compiler.pipeline import compile_graph
 from emu_plugins.tiling.request import TilingResult
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from emu_plugins.tiling.request import TilingRequest
 
 A2 = Chip(
@@ -144,9 +146,10 @@ class Lab:
         offline: bool | None = None,
         source: str = "",
         details: bool = False,
+        progress: Callable[[], object] | None = None,
     ) -> Compiled:
         """Compile `graph`; by default offline for the A2 chip, with the sink option on."""
-        given = CompileOptions(options or {}, sink, offline, policies or {}, source, details=details)
+        given = CompileOptions(options or {}, sink, offline, policies or {}, source, details=details, progress=progress)
         return compile_graph(graph, chip or self.chip, given, self.host, tile=self.tiler)
 
     @staticmethod

@@ -215,3 +215,11 @@ def test_mode_of_a_lower_level():
     """The build mode is looked up in the same order."""
     assert not levels({MODE: "online"}, {MODE: "offline"}).offline
     assert levels({MODE: "online"}, options={MODE: "offline"}).offline
+
+
+def test_progress_counts_each_node_twice(lab):
+    """Once when a node meets its operator, once when it has been tiled."""
+    steps = []
+    graph = lab.graph(lab.node("a", "Relu", ["x"]), lab.node("b", "Relu", ["a_out"]))
+    lab.compile(graph, progress=lambda: steps.append(1))
+    assert len(steps) == 4

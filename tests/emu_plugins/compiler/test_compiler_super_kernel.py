@@ -211,11 +211,6 @@ def test_three_operators_of_one_binary(lab):
     assert ids(lab, lab.graph(*nodes, outputs=["p0_out", "p1_out", "p2_out"])) == ["graph.super-kernel-reuse"]
 
 
-def test_the_user_is_told_that_it_cannot_run(lab):
-    """A super kernel is a task list to look at: a warning says that the loader does not take it."""
-    assert any("super kernels (sk)" in line for line in lab.compile(pair(lab)).warnings)
-
-
 def test_host_scheduled_graphs_have_none(lab):
     """Fusion is for static graphs only."""
     assert members(lab, pair(lab), sink="0") == {}

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from emu_core.device import Device
-from emu_plugins.runtime import CODES, LaunchConfig, Runtime, RuntimeApiError
+from emu_plugins.runtime import CODES, LaunchConfig, Runtime, RuntimeApiError, c_api
 
 B3, P3, DAVID = "ascend910b3", "ascend310p3", "ascend950pr_9599"
 DEVICE_CODES = {107020, 507001, 507011, 507014, 507015, 507018, 507035}
 PICK = st.integers(0, 5)
+JUNK = st.sampled_from([None, "x", 1.5, True, -1, 0, 3, 1 << 70, b"raw", [None], (), {"a": 1}]) | st.integers()
+CALLS = {
+    name: call
+    for part in Runtime.__mro__
+    for name, call in vars(part).items()
+    if not name.startswith("_") and hasattr(call, "__wrapped__")
+}
+LASTING = {
+    "create_stream", "create_event", "create_notify", "create_counted_notify", "create_model", "unregister_program",
+    "set_device_failure_mode", "free", "malloc", "arguments", "memcpy_to_device", "memcpy_on_device",
+    "set_op_wait_timeout", "set_op_execute_timeout", "set_op_execute_timeout_us", "launch_aicpu", "register_program",
+}  # fmt: skip
+"""Calls that leave something behind which the other rules do not know of."""
+UNUSED = {"rt_binary_unregister", "rt_cpu_kernel_launch"}
+FUNCTIONS = sorted(name for name in vars(c_api) if name.startswith(("rt_", "rts_")) and name not in UNUSED)
 MOST = 6
 """Handles of a kind, so that the same ones meet again."""
 
@@ -41,7 +58,7 @@ class HostProgram(RuleBasedStateMachine):
         for stream in self.streams[:2]:
             self.runtime.bind_stream(self.models[0], stream)
 
-    def call(self, function, *arguments, **named):
+    def call(self, function, /, *arguments, **named):
         """The result of a call, None when it was refused with one of the documented codes."""
         try:
             return getattr(self.runtime, function)(*arguments, **named)
@@ -135,6 +152,24 @@ class HostProgram(RuleBasedStateMachine):
     def synchronize(self, at, timeout_ms):
         """The device runs."""
         self.call("synchronize_stream", self.pick(self.streams, at), timeout_ms)
+
+    @rule(data=st.data(), name=st.sampled_from(sorted(CALLS)))
+    def call_with_anything(self, data, name):
+        """Any call with arguments of any type, handles of every kind among them; what it makes is forgotten."""
+        handles = [*self.streams, *self.events, *self.notifies, *self.models, self.program]
+        anything = st.sampled_from([*handles, self.args]) | JUNK
+        required = [p for p in list(signature(CALLS[name]).parameters.values())[1:] if p.default is p.empty]
+        if name not in LASTING:
+            self.call(name, **{p.name: data.draw(anything) for p in required})
+
+    @rule(data=st.data(), name=st.sampled_from(FUNCTIONS))
+    def function_with_anything(self, data, name):
+        """Any C-like function with arguments of any type returns a status."""
+        function = getattr(c_api, name)
+        handles = [*self.streams, *self.events, *self.notifies, *self.models, self.program]
+        required = [p.name for p in signature(function).parameters.values() if p.default is p.empty]
+        found = function(*(data.draw(st.sampled_from(handles) | JUNK) for _ in required))
+        assert isinstance(found[0] if isinstance(found, tuple) else found, c_api.Status)
 
     @invariant()
     def living_ids_differ(self):
