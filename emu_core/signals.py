@@ -27,7 +27,11 @@ class Signal:
     id: int
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.id:#x}" if self.kind == MEMORY else f"{self.kind} {self.id}"
+        return _text(self.kind, self.id)
+
+
+def _text(kind: str, number: int) -> str:
+    return f"{kind} {number:#x}" if kind == MEMORY else f"{kind} {number}"
 
 
 class SignalTable:
@@ -56,6 +60,10 @@ class SignalTable:
     def signal(self, key: int) -> Signal:
         """The flag of a key; inverse of `key`."""
         return Signal(list(self._kinds)[key & (1 << KIND_BITS) - 1], key >> KIND_BITS)
+
+    def text(self, key: int) -> str:
+        """That flag as traces call it."""
+        return _text(list(self._kinds)[key & (1 << KIND_BITS) - 1], key >> KIND_BITS)
 
     def is_set(self, signal: Signal) -> bool:
         """Whether the flag is set."""

@@ -17,6 +17,7 @@ arrival), where `front` is the largest stream id of the steps at that time so fa
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,17 +75,6 @@ class Span:
     def count(self, wanted: frozenset[type[Event]]) -> int:
         """Events it stands for."""
         return (TaskStarted in wanted) * (self.end - self.first) + (TaskDone in wanted) * (self.done - self.first)
-
-    def times(self, wanted: frozenset[type[Event]]) -> Times:
-        """Times of its events, in order."""
-        if TaskStarted not in wanted:
-            return self.stops() if TaskDone in wanted else np.empty(0, np.int64)
-        starts = self.starts()
-        if TaskDone not in wanted:
-            return starts
-        both = np.empty(self.count(wanted), np.int64)
-        both[::2], both[1::2] = starts, self.stops()
-        return both
 
     def events(self, wanted: frozenset[type[Event]]) -> Iterator[Event]:
         """Its events, in order."""
@@ -221,29 +211,61 @@ def events_of(log: Sequence[tuple[Any, ...]], wanted: frozenset[type[Event]]) ->
     return found if order is None else [found[i] for i in order.tolist()]
 
 
+@dataclass(frozen=True)
+class Keys:
+    """When events of a log happen, in the order of the log: counts by entry; time and front of each event."""
+
+    counts: list[int]
+    times: Times
+    fronts: Times
+
+    def order(self) -> npt.NDArray[np.intp]:
+        """Positions of the events in the order in which they happened."""
+        width = int(self.fronts.max(initial=0)) + 2
+        if int(self.times.max(initial=0)) < (1 << 62) // width:
+            return np.argsort(self.times * width + self.fronts, kind="stable")
+        return np.lexsort((self.fronts, self.times))
+
+
 def order_of(log: Sequence[tuple[Any, ...]], wanted: frozenset[type[Event]]) -> npt.NDArray[np.intp] | None:
     """Positions of events, as they come out of the log, in the order in which they happened; None: as they are."""
+    keys = keys_of(log, wanted)
+    return None if keys is None else keys.order()
+
+
+def keys_of(log: Sequence[tuple[Any, ...]], wanted: frozenset[type[Event]]) -> Keys | None:
+    """The keys of events, as they come out of the log; None when that is the order in which they happened."""
     if wanted.isdisjoint((TaskStarted, TaskDone)) or not any(type(entry[2]) is Span for entry in log):
         return None
-    return _order(log, wanted)
-
-
-def _order(log: Sequence[tuple[Any, ...]], wanted: frozenset[type[Event]]) -> npt.NDArray[np.intp]:
-    """Positions of events, as they come out of the log, in the order of their keys."""
     counts = [_count(entry, wanted) for entry in log]
     times = np.repeat(np.array([entry[0] for entry in log], np.int64), counts)
     fronts = np.repeat(np.array([2 * entry[1] + 1 for entry in log], np.int64), counts)
+    by_window: dict[int, list[tuple[int, Span]]] = {}
     at = 0
     for entry, count in zip(log, counts, strict=True):
         span = entry[2]
-        if type(span) is Span and count:
-            mine = span.times(wanted)
-            times[at : at + count] = mine
-            # Times do not fall: all but the first few are later.
-            later = at + int(mine.searchsorted(entry[0], "right"))
-            fronts[later : at + count] = 2 * span.stream
+        if count and type(span) is Span:
+            by_window.setdefault(id(span.window), []).append((at, span))
         at += count
-    width = int(fronts.max(initial=0)) + 2
-    if int(times.max(initial=0)) < (1 << 62) // width:
-        return np.argsort(times * width + fronts, kind="stable")
-    return np.lexsort((fronts, times))
+    for spans in by_window.values():
+        _put_times(spans, wanted, times, fronts)
+    return Keys(counts, times, fronts)
+
+
+def _put_times(spans: list[tuple[int, Span]], wanted: frozenset[type[Event]], times: Times, fronts: Times) -> None:
+    """The times of the events of spans of one window; what comes later than its span was logged has another front.
+
+    `spans`: position of the first event of each, and the span.
+    """
+    ends, stream = spans[0][1].window.ends, spans[0][1].stream
+    place, first, logged = np.array([(at, span.first, span.time) for at, span in spans], np.int64).T
+    for kind, ahead, until in ((TaskStarted, 0, "end"), (TaskDone, 1, "done")):
+        if kind not in wanted:
+            continue
+        count = np.array([getattr(span, until) for _, span in spans], np.int64) - first
+        which = np.repeat(np.arange(len(count)), count)
+        within = np.arange(len(which)) - (np.cumsum(count) - count)[which]
+        step = 2 if wanted.issuperset((TaskStarted, TaskDone)) else 1
+        at = place[which] + step * within + (ahead if step > 1 else 0)
+        times[at] = time = ends[first[which] + within + ahead] - ends[first][which] + logged[which]
+        fronts[at[time > logged[which]]] = 2 * stream

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,7 +77,7 @@ class Kind:
     number: int = 0
     chosen_by: Piece | None = None
 
-    @property
+    @cached_property
     def by_first_word(self) -> bool:
         """Whether its entries are no stops and the first 32 bits of an entry tell that."""
         chosen = self.chosen_by
@@ -112,8 +112,8 @@ class Window:
         self.signals: SignalTable = planner.signals
         self.hold = planner.hold
         self.submissions: Submissions = stream.queue.submissions
-        self.number = self.submissions.number_at(lo) or 0
-        self.codes = planner.codes_of(units)
+        self.number: int = self.submissions.number_at(lo) or 0
+        self.codes: npt.NDArray[np.uint8] = planner.codes_of(units)
         self.run = run
         for slot in stream.rewritten(run):
             if lo <= slot < self.hi:
