@@ -88,6 +88,7 @@ class Device:
         self.run = 0
         self._ids: dict[str, int] = {}
         self._layouts: dict[str, CStruct] = {}
+        self._known_changes: dict[tuple[int | str, ...], _Changes] = {}
         self._free: dict[str, list[int]] = {}
         turns = self.policies["block_order"] == "turns"
         self.cores = CorePool(self.clock, core_kinds(self.chip), turns=turns)
@@ -230,13 +231,8 @@ class Device:
         address = queue.address(slot)
         stream.window.before_write(slot)
         raw = queue.row(slot)
-        same_word = True
-        changes = []
-        for name, value in values.items():
-            access, layout = struct.field(name), struct.by_name[name]
-            same_word = same_word and layout.offset >= FIRST_WORD_BITS
-            changes.append((name, value, access, layout))
-        stream.before_change(slot, slot, same_word=same_word)
+        changes = self._changes(struct, values)
+        stream.before_change(slot, slot, same_word=changes.same_word)
         number = queue.submissions.number_at(slot)
         task, origin = -1, NOWHERE
         if number is not None:
@@ -244,15 +240,23 @@ class Device:
         head = (clock.now, self.run, writer, "sqe", stream_id, slot, task, struct.struct_name)
         tail = (tiling_key, table_row, origin.node, origin.model_task)
         traced = trace.wants(Patched)
-        for name, value, access, layout in changes:
-            before = access.patch(raw, 0, value)
-            row = (*head, name, address, layout.offset, layout.width, before, value, *tail)
+        now, front = clock.now, clock.front
+        for (name, value), (patch, offset, width) in zip(values.items(), changes.fields, strict=True):
+            row = (*head, name, address, offset, width, patch(raw, 0, value), value, *tail)
             self.journal.note(row)
             if traced:
-                trace.log((clock.now, clock.front, PATCHES, row))
+                trace.log((now, front, PATCHES, row))
         if self.memory.on_write is not None:
             self.memory.on_write(address, SQE_BYTES)
         stream.patched_in[slot] = self.run
+
+    def _changes(self, struct: CStruct, values: Mapping[str, int]) -> _Changes:
+        """How the named fields of `struct` are written; remembered."""
+        key: tuple[int | str, ...] = (id(struct), *values)
+        found = self._known_changes.get(key)
+        if found is None:
+            found = self._known_changes[key] = _Changes(struct, values)
+        return found
 
     def replace_sqe(self, stream_id: int, slot: int, sqe: bytes, writer: Writer = HOST) -> None:
         """Rewrite a whole entry; every field that differs is journalled. `FormatError` unless `sqe` has 64 bytes."""
@@ -382,6 +386,22 @@ class Device:
 def _slot_bytes(entry_bytes: int) -> int:
     """Bytes from one completion entry to the next: 16 bytes fill their slot, the 20 of v200 lie in slots of 32."""
     return 1 << (entry_bytes - 1).bit_length()
+
+
+class _Changes:
+    """Fields that are patched together.
+
+    Attributes:
+        fields: for each what writes it, its first bit and its width. same_word: none lies in the first 32 bits.
+    """
+
+    __slots__ = ("fields", "same_word", "struct")
+
+    def __init__(self, struct: CStruct, names: Iterable[str]) -> None:
+        self.struct = struct  # keeps it alive: it is known by its id
+        access = [(struct.field(name).patch, struct.by_name[name]) for name in names]
+        self.fields = [(patch, layout.offset, layout.width) for patch, layout in access]
+        self.same_word = all(layout.offset >= FIRST_WORD_BITS for _, layout in access)
 
 
 def _patched(entry: JournalEntry) -> Patched:

@@ -165,7 +165,7 @@ class Lanes:
         queue, cancelled = clock.queue, clock.cancelled
         values, parked = device.signals.values, device.signals.parked
         log = device.trace.log if device.trace.wants_steps else None
-        recording = self.recording
+        recording, starts = self.recording, self._starts
         plainly = log is None and not recording
         lane: Any
         asked = max((s.lane.asked for s in device.streams.values() if s.lane is not None), default=0)
@@ -217,7 +217,10 @@ class Lanes:
                         # Between two entries: what is next?
                         if log is not None:
                             lane.k = k
-                            self._log_span(lane, time, at + (op in OWNED), at)
+                            if starts or at > (lane.entry if k == lane.first else stops[k - 1][AT] + 1):
+                                self._log_span(lane, time, at + (op in OWNED), at)
+                            else:
+                                lane.span = None
                         if gap or own:
                             lane.k = k
                             lane.start = time

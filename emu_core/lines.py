@@ -6,7 +6,7 @@ made from their columns, without an event object.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from emu_core.windows import Window
 
 _ENCODE = msgspec.json.Encoder().encode
+_NO_UPDATE = 'null,"table_row":null'
+_Patch: TypeAlias = tuple[str, str, str, str, str]
 
 
 def line(event: Event) -> bytes:
@@ -60,6 +62,7 @@ class _Writer:
         self._starts, self._ends = TaskStarted in wanted, TaskDone in wanted
         self._only_tasks = wanted & STEP_EVENTS <= {TaskStarted, TaskDone}
         self._sheets: dict[int, _Sheet] = {}
+        self._patches: dict[tuple[Any, ...], _Patch] = {}
 
     def add(self, entry: tuple[Any, ...], times: Sequence[str] = ()) -> None:
         """Make the lines of one entry of the log; `times`: of the events of a span, as texts."""
@@ -72,7 +75,7 @@ class _Writer:
                 self.found.append(line(thing).decode())
         elif thing == PATCHES:
             if Patched in self._wanted:
-                self.found.append(_patch_line(entry[3]))
+                self.found.append(_patch_line(entry[3], self._patches))
         elif not self._only_tasks:
             self.found += [line(event).decode() for event in step_events(entry, self._wanted)]
         elif self._starts or self._ends:
@@ -216,35 +219,29 @@ class _Template:
         return f"{a}{time}{b}{slot}{c}{task}{d}{started}{e}{detail}{f}"
 
 
-def _patch_line(row: tuple[Any, ...]) -> str:
-    """The line of a field that was patched, from the fields of its journal entry."""
-    (
-        time,
-        run,
-        writer,
-        _,
-        stream,
-        slot,
-        task,
-        struct,
-        field,
-        _,
-        offset,
-        width,
-        before,
-        after,
-        key,
-        table_row,
-        node,
-        of,
-    ) = row
-    whose = f'"stream":{stream},"slot":{slot},"task":{task},"node":{_text(node)},"model_task":{of}'
+def _patch_line(row: tuple[Any, ...], known: dict[tuple[Any, ...], _Patch]) -> str:
+    """The line of a field that was patched, from the fields of its journal entry; `known`: what lines share."""
+    time, run, writer, _, stream, slot, task, struct, field, _, offset, width, before, after, key, line, node, of = row
+    shared = (run, stream, node, of, struct, field, offset, width, writer.stream, writer.engine)
+    found = known.get(shared)
+    if found is None:
+        found = known[shared] = _patch_parts(shared)
+    a, b, c, d, e = found
+    update = f'{_number(key)},"table_row":{_number(line)}' if key is not None or line is not None else _NO_UPDATE
+    return f'{a}{time}{b}{slot},"task":{task}{c}{before},"after":{after}{d}{writer.task}{e}{update}}}\n'
+
+
+def _patch_parts(shared: tuple[Any, ...]) -> _Patch:
+    """The text around time, slot, task, values, the writer's task and what follows the key."""
+    run, stream, node, of, struct, field, offset, width, writer, engine = shared
     which = f'"struct":"{struct}","field":"{field}","bit_offset":{offset},"bit_width":{width}'
-    change = f'"before":{before},"after":{after}'
-    by = f'"writer_stream":{writer.stream},"writer_task":{writer.task},"engine":{_text(writer.engine)}'
-    update = f'"tiling_key":{_number(key)},"table_row":{_number(table_row)}'
-    head = f'"event":"{Patched.name}","level":"{Patched.level}","time":{time},"run":{run}'
-    return f"{{{head},{whose},{which},{change},{by},{update}}}\n"
+    return (
+        f'{{"event":"{Patched.name}","level":"{Patched.level}","time":',
+        f',"run":{run},"stream":{stream},"slot":',
+        f',"node":{_text(node)},"model_task":{of},{which},"before":',
+        f',"writer_stream":{writer},"writer_task":',
+        f',"engine":{_text(engine)},"tiling_key":',
+    )
 
 
 def _number(value: int | None) -> str:

@@ -72,11 +72,19 @@ def slices_of(records: Iterable[Event], log: Sequence[tuple[Any, ...]]) -> Slice
     rows = [_of_event(event, kinds) for event in records if isinstance(event, TaskDone)]
     for entry in log:
         thing = entry[2]
-        if type(thing) is Span:
-            spans.setdefault(id(thing.window), []).append(thing)
-        elif type(thing) is int:
+        if thing.__class__ is int:
             if thing in ENDS:
-                steps.setdefault(id(entry[4]), []).append(entry)
+                key = id(entry[4])
+                if key in steps:
+                    steps[key].append(entry)
+                else:
+                    steps[key] = [entry]
+        elif thing.__class__ is Span:
+            key = id(thing.window)
+            if key in spans:
+                spans[key].append(thing)
+            else:
+                spans[key] = [thing]
         elif type(thing) is TaskDone:
             rows.append(_of_event(thing, kinds))
     parts = [np.array(rows, ROW)]

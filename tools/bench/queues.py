@@ -29,7 +29,7 @@ from emu_core.plugins import PluginHost
 from emu_core.trace import EVENTS, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -54,9 +54,14 @@ class BenchEngines:
     def sqemu_engines(self, *, device: Device) -> Iterable[Handler]:
         """Work, patch and held entries."""
         held = Holds(device.cores, CUBE, ("EventWaitSqe", "timeout"))
+        write = _patcher(device)
+
+        def patch(task: Task) -> Outcome:
+            return Run(WORK_NS, lambda: write(task))
+
         return (
             Handler("bench", "work", WORK, _work, effect=Effect.LOCAL, plan=Fixed(WORK_NS)),
-            Handler("bench", "patch", PATCH, _patch, effect=Effect.MEMORY, plan=Acts(WORK_NS, _write_patch)),
+            Handler("bench", "patch", PATCH, patch, effect=Effect.MEMORY, plan=Acts(WORK_NS, write)),
             Handler("bench", "held", HELD, _held, effect=Effect.RESOURCE, plan=held),
         )
 
@@ -65,15 +70,16 @@ def _work(_task: Task) -> Outcome:
     return Run(WORK_NS)
 
 
-def _patch(task: Task) -> Outcome:
-    return Run(WORK_NS, lambda: _write_patch(task))
+def _patcher(device: Device) -> Callable[[Task], None]:
+    """What a patch entry does; layouts are looked up once."""
+    struct, patch_sqe = device.layout(KERNEL), device.patch_sqe
+    value, target = struct.field("pc_addr_low").read, struct.field("param_addr_low").read
 
+    def write(task: Task) -> None:
+        sqe, stream = task.sqe, task.stream.id
+        patch_sqe(stream, target(sqe), {"pc_addr_low": value(sqe)}, struct, Writer(stream, task.task_id, "bench"))
 
-def _write_patch(task: Task) -> None:
-    struct = task.device.layout(KERNEL)
-    values = {"pc_addr_low": task.field(KERNEL, "pc_addr_low")}
-    writer = Writer(task.stream.id, task.task_id, "bench")
-    task.device.patch_sqe(task.stream.id, task.field(KERNEL, "param_addr_low"), values, struct, writer)
+    return write
 
 
 def _held(task: Task) -> Outcome:
