@@ -6,6 +6,6 @@
 | `acl` | return codes of the user API |
 | `messages` | message ids E…, EE… |
 | `error_type` | bits of the error type of a completion entry |
-| `ids` | ids of this product; plugins add theirs through the hook `sqemu_explanations` |
+| `ids`, `ids_device` | ids of this product; plugins add theirs through the hook `sqemu_explanations` |
 | `catalog` | all of them together, and how a query is read |
 """
