@@ -33,7 +33,11 @@ def _record(task: Task) -> Outcome:
 
 def _wait(task: Task) -> Outcome:
     signal = _flag_of(task)
-    return Run(0, detail=str(signal)) if task.device.signals.is_set(signal) else Wait(signal)
+    signals = task.device.signals
+    if not signals.is_set(signal):
+        return Wait(signal)
+    task.stream.window.released(signals.fired_at(signal))
+    return Run(0, detail=str(signal))
 
 
 def _clear(task: Task) -> Outcome:
