@@ -226,7 +226,7 @@ class Device:
         table_row: int | None = None,
     ) -> None:
         """Change fields of the entry in `slot`: the fetched copy is kept apart, each changed field is journalled."""
-        stream = self.streams[stream_id]
+        stream = self.streams.get(stream_id) or self._no_stream(stream_id)
         queue, clock, trace = stream.queue, self.clock, self.trace
         address = queue.address(slot)
         stream.window.before_write(slot)
@@ -250,6 +250,13 @@ class Device:
             self.memory.on_write(address, SQE_BYTES)
         stream.patched_in[slot] = self.run
 
+    def _no_stream(self, stream_id: int) -> Stream:
+        raise InputError(
+            f"the device has no stream {stream_id}",
+            id="stream.unknown",
+            remedy=f"its streams are {', '.join(map(str, sorted(self.streams))) or 'none'}",
+        )
+
     def _changes(self, struct: CStruct, values: Mapping[str, int]) -> _Changes:
         """How the named fields of `struct` are written; remembered."""
         key: tuple[int | str, ...] = (id(struct), *values)
@@ -260,7 +267,7 @@ class Device:
 
     def replace_sqe(self, stream_id: int, slot: int, sqe: bytes, writer: Writer = HOST) -> None:
         """Rewrite a whole entry; every field that differs is journalled. `FormatError` unless `sqe` has 64 bytes."""
-        stream = self.streams[stream_id]
+        stream = self.streams.get(stream_id) or self._no_stream(stream_id)
         self.host.registry.decode(self.chip.family, sqe)
         decoded = self.host.registry.decode(self.chip.family, stream.queue.entry(slot))
         struct = decoded.struct

@@ -246,3 +246,19 @@ def test_unwritten_reads_follow_the_policy(queues):
     with pytest.raises(DeviceFault) as caught:
         bench.device.scheduler.task(bench.stream(), 0, bytes(64)).memory.read(at, 8)
     assert caught.value.id == "hazard.uninitialised-read"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda device: device.patch_sqe(7, 0, {"block_dim": 1}, device.layout("AicoreKernelSqe")),
+        lambda device: device.replace_sqe(7, 0, bytes(64)),
+    ],
+)
+def test_a_change_of_an_entry_of_no_stream_is_refused(change):
+    """A stream id that the device does not have is an error that lists those it has."""
+    device = Device("ascend310p3")
+    device.create_stream("only", bound=False)
+    with pytest.raises(InputError, match="no stream 7") as caught:
+        change(device)
+    assert (caught.value.id, caught.value.remedy) == ("stream.unknown", "its streams are 0")

@@ -177,6 +177,10 @@ stream.clear
   means  a stream cannot be cleared
   cause  It does not exist, or is the one that executes the command.
   do     Check the stream id of the command.
+stream.unknown
+  means  a change of an entry names a stream that the device does not have
+  cause  The id of a blob's stream where that of the device is meant, or a stream that was destroyed.
+  do     Take the id of the stream object.
 stream.priority
   means  a stream priority does not exist
   cause  A number outside 0 to 7.
