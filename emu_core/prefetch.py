@@ -40,7 +40,8 @@ class PrefetchWindow:
     def holds(self, slot: int) -> bool:
         """Whether `slot` lies in the fetch buffer now."""
         queue = self.queue
-        head = queue.head
+        peek = queue.peek  # asked at once, because reading `head` of a queue that runs ahead takes a detour
+        head = queue.head if peek is None else peek()
         distance = (slot - head) % queue.depth
         return distance <= self.depth and queue.enabled and distance < (queue.tail - head) % queue.depth
 
