@@ -66,6 +66,11 @@ class Clock:
         """Whether somebody but the scheduler has planned something of this stream."""
         return bool(self._guests) and stream_id in self._guests.values()
 
+    @property
+    def pending(self) -> int:
+        """Actions that are still to run."""
+        return len(self.queue) - len(self.cancelled)
+
     def cancel(self, ticket: int) -> None:
         """Drop an action that has not run yet; it neither runs nor lets time pass."""
         self.cancelled.add(ticket)

@@ -246,6 +246,10 @@ class RuntimeCore:
         ticket = None if timeout_ns is None else clock.after(timeout_ns, -1, lambda: expired.append(True))
         while not done() and not expired and (clock.step() or self._conclude()):
             pass
+        if expired and not clock.pending:  # nothing but the limit was left: what failed before is told
+            while not done() and self._conclude():
+                while not done() and clock.step():
+                    pass
         if ticket is not None and not expired:
             clock.cancel(ticket)
         return done()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from emu_plugins.runtime import DeviceError, LaunchConfig, RuntimeApiError
+from emu_core import Device
+from emu_plugins.runtime import DeviceError, LaunchConfig, Runtime, RuntimeApiError
 
 CHIPS = ("ascend310p3", "ascend910b3", "ascend950pr_9599")
 
@@ -96,3 +97,20 @@ def test_a_complete_model_takes_no_more(bound, chip, call):
     for _ in range(2):
         lab.runtime.execute_model(lab.model, lab.caller)
         lab.runtime.synchronize_stream(lab.caller)
+
+
+@pytest.mark.parametrize("timeout_ms", [-1, 1, 5000])
+def test_a_limit_does_not_hide_the_failure_of_a_model(timeout_ms):
+    """A kernel that faults long before the limit ends the caller with the model's failure, not with a timeout."""
+    runtime = Runtime(Device("ascend910b3"))
+    program, model = runtime.register_program("TilingProbe"), runtime.create_model()
+    work, caller = runtime.create_stream(), runtime.create_stream()
+    runtime.bind_stream(model, work)
+    nowhere = runtime.arguments([0, 0, 0x1234, 0x1234, 0x1234])
+    runtime.launch_kernel(runtime.get_function(program), 1, work, nowhere)
+    runtime.end_graph(model, work)
+    runtime.load_complete(model)
+    runtime.execute_model(model, caller)
+    with pytest.raises(DeviceError, match=r"memory\.bounds") as caught:
+        runtime.synchronize_stream(caller, timeout_ms)
+    assert caught.value.code == 507011
