@@ -18,13 +18,14 @@ from emu_core.journal import HOST, Journal, JournalEntry, Writer
 from emu_core.memory import DeviceMemory
 from emu_core.notice import fetch_window
 from emu_core.origin import NOWHERE
+from emu_core.patches import BulkPatch, Changes, places, write_columns
 from emu_core.plugins import PluginHost
 from emu_core.policies import PolicySet
 from emu_core.reports import Hazard
 from emu_core.rings import SQE_BYTES, CompletionQueue, SubmissionQueue
 from emu_core.scheduler import Scheduler
 from emu_core.signals import SignalTable
-from emu_core.spans import PATCHES
+from emu_core.spans import MANY_PATCHES, PATCHES
 from emu_core.streams import Stream
 from emu_core.trace import CellWritten, HazardFound, ModelPhase, Patched, Trace
 from formats.blob import Blob
@@ -32,13 +33,14 @@ from formats.blob import Blob
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    import numpy.typing as npt
+
     from emu_core.engines import Task
     from emu_core.model import Model
     from formats import CStruct
 
 HOST_STREAM = "host"
 LAST_PRIORITY = 7
-FIRST_WORD_BITS = 32
 
 
 class Device:
@@ -88,7 +90,7 @@ class Device:
         self.run = 0
         self._ids: dict[str, int] = {}
         self._layouts: dict[str, CStruct] = {}
-        self._known_changes: dict[tuple[int | str, ...], _Changes] = {}
+        self._known_changes: dict[tuple[int | str, ...], Changes] = {}
         self._free: dict[str, list[int]] = {}
         turns = self.policies["block_order"] == "turns"
         self.cores = CorePool(self.clock, core_kinds(self.chip), turns=turns)
@@ -231,24 +233,71 @@ class Device:
         address = queue.address(slot)
         stream.window.before_write(slot)
         raw = queue.row(slot)
-        changes = self._changes(struct, values)
+        changes = self._known_changes.get((id(struct), *values)) or self._changes(struct, values)
         stream.before_change(slot, slot, same_word=changes.same_word)
-        number = queue.submissions.number_at(slot)
+        submissions = queue.submissions
+        number = submissions.number_at(slot)
         task, origin = -1, NOWHERE
         if number is not None:
-            task, origin = number & queue.submissions.last_id, queue.submissions.origin_of(number)
-        head = (clock.now, self.run, writer, "sqe", stream_id, slot, task, struct.struct_name)
-        tail = (tiling_key, table_row, origin.node, origin.model_task)
-        traced = trace.wants(Patched)
-        now, front = clock.now, clock.front
+            task, origin = number & submissions.last_id, submissions.origin_of(number)
+        now, run, note, layout = clock.now, self.run, self.journal.note, struct.struct_name
+        node, model_task = origin.node, origin.model_task
+        log = trace.log if Patched in trace.enabled else None
         for (name, value), (patch, offset, width) in zip(values.items(), changes.fields, strict=True):
-            row = (*head, name, address, offset, width, patch(raw, 0, value), value, *tail)
-            self.journal.note(row)
-            if traced:
-                trace.log((now, front, PATCHES, row))
+            before = patch(raw, 0, value)
+            row = (
+                now, run, writer, "sqe", stream_id, slot, task, layout, name, address, offset, width, before, value,
+                tiling_key, table_row, node, model_task,
+            )  # fmt: skip
+            note(row)
+            if log is not None:
+                log((now, clock.front, PATCHES, row))
         if self.memory.on_write is not None:
             self.memory.on_write(address, SQE_BYTES)
         stream.patched_in[slot] = self.run
+
+    def patch_many(
+        self,
+        stream_id: int,
+        slots: npt.ArrayLike,
+        values: Mapping[str, npt.ArrayLike],
+        struct: CStruct,
+        writer: Writer = HOST,
+        *,
+        tiling_key: int | None = None,
+        table_row: int | None = None,
+    ) -> None:
+        """Change the same fields of many entries, as `patch_sqe` for one after the other would, at far less cost each.
+
+        Args:
+            slots: of one ring, shape (n,), none twice. values: by field, shape (n,), or one for all.
+
+        Raises:
+            InputError: no such stream. FormatError: no such slot or field, a slot twice, or a value that does not fit;
+                nothing is changed then.
+        """
+        stream = self.streams.get(stream_id) or self._no_stream(stream_id)
+        queue, clock = stream.queue, self.clock
+        at = struct.view(queue.view()).rows(slots)
+        if not at.size:
+            return
+        listed: list[int] = at.tolist()
+        stream.window.before_writes(listed)
+        stream.before_change(min(listed), max(listed), same_word=False)
+        columns = write_columns(queue, at, values, struct)
+        tasks, origins = places(queue, at)
+        addresses = queue.address(0) + SQE_BYTES * at
+        patch = BulkPatch(
+            clock.now, self.run, writer, struct.struct_name, stream_id, addresses, at, tasks, origins, columns,
+            tiling_key, table_row,
+        )  # fmt: skip
+        self.journal.note_many(patch)
+        if Patched in self.trace.enabled:
+            self.trace.log((clock.now, clock.front, MANY_PATCHES, patch))
+        if self.memory.on_write is not None:
+            for address in addresses.tolist():
+                self.memory.on_write(address, SQE_BYTES)
+        stream.patched_in.update(dict.fromkeys(listed, self.run))
 
     def _no_stream(self, stream_id: int) -> Stream:
         raise InputError(
@@ -257,12 +306,9 @@ class Device:
             remedy=f"its streams are {', '.join(map(str, sorted(self.streams))) or 'none'}",
         )
 
-    def _changes(self, struct: CStruct, values: Mapping[str, int]) -> _Changes:
+    def _changes(self, struct: CStruct, values: Mapping[str, int]) -> Changes:
         """How the named fields of `struct` are written; remembered."""
-        key: tuple[int | str, ...] = (id(struct), *values)
-        found = self._known_changes.get(key)
-        if found is None:
-            found = self._known_changes[key] = _Changes(struct, values)
+        found = self._known_changes[id(struct), *values] = Changes(struct, values)
         return found
 
     def replace_sqe(self, stream_id: int, slot: int, sqe: bytes, writer: Writer = HOST) -> None:
@@ -393,22 +439,6 @@ class Device:
 def _slot_bytes(entry_bytes: int) -> int:
     """Bytes from one completion entry to the next: 16 bytes fill their slot, the 20 of v200 lie in slots of 32."""
     return 1 << (entry_bytes - 1).bit_length()
-
-
-class _Changes:
-    """Fields that are patched together.
-
-    Attributes:
-        fields: for each what writes it, its first bit and its width. same_word: none lies in the first 32 bits.
-    """
-
-    __slots__ = ("fields", "same_word", "struct")
-
-    def __init__(self, struct: CStruct, names: Iterable[str]) -> None:
-        self.struct = struct  # keeps it alive: it is known by its id
-        access = [(struct.field(name).patch, struct.by_name[name]) for name in names]
-        self.fields = [(patch, layout.offset, layout.width) for patch, layout in access]
-        self.same_word = all(layout.offset >= FIRST_WORD_BITS for _, layout in access)
 
 
 def _patched(entry: JournalEntry) -> Patched:

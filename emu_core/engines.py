@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from emu_core import codes
+from emu_core import codes, hazards
+from emu_core.memory import TaskMemory
 from emu_core.origin import NOWHERE, Origin
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from emu_core.cores import Demand, Pool
     from emu_core.device import Device
-    from emu_core.memory import TaskMemory
     from emu_core.plans import Plan
     from emu_core.signals import Signal
     from emu_core.streams import Stream
@@ -139,9 +139,8 @@ class Task:
     Attributes:
         device, stream, slot, task_id: where it is.
         sqe: the 64 bytes that execute: what was fetched, which may differ from the ring.
-        further: the further 64-byte units of the task, likewise, in one piece.
-        memory: device memory with checks, on behalf of this task.
         run: execution of the model, from 1; 0 before any.
+        further: the further 64-byte units of the task, likewise, in one piece.
     """
 
     device: Device
@@ -149,9 +148,19 @@ class Task:
     slot: int
     task_id: int
     sqe: bytes
-    memory: TaskMemory
     run: int
     further: bytes = b""
+    _memory: TaskMemory | None = None
+
+    @property
+    def memory(self) -> TaskMemory:
+        """Device memory with checks, on behalf of this task; made when first asked for, as many tasks need none."""
+        if self._memory is None:
+            self._memory = TaskMemory(self.device.memory, self._unwritten)
+        return self._memory
+
+    def _unwritten(self, address: int, size: int, label: str) -> None:
+        hazards.unwritten(self, address, size, label)
 
     @property
     def origin(self) -> Origin:

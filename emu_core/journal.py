@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import starmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from emu_core.patches import BulkPatch
 
 
-@dataclass(frozen=True)
-class Writer:
+class Writer(NamedTuple):
     """Who writes: stream and task of the entry being executed (-1: the host), and its engine."""
 
     stream: int
@@ -74,28 +75,43 @@ class JournalEntry:
 
 
 class Journal:
-    """All entries of a device in the order they were made; they become objects when somebody reads them."""
+    """All entries of a device in the order they were made; they become objects when somebody reads them.
+
+    Attributes:
+        note: appends the entry whose fields, in order, are the tuple it is given.
+    """
 
     def __init__(self) -> None:
         self._entries: list[JournalEntry] = []
-        self._noted: list[tuple[Any, ...]] = []
+        self._noted: list[tuple[Any, ...] | BulkPatch] = []
+        self._many = 0
+        self.note: Callable[[tuple[Any, ...]], None] = self._noted.append
 
     def add(self, entry: JournalEntry) -> None:
         """Append `entry`."""
         self._read().append(entry)
 
-    def note(self, row: tuple[Any, ...]) -> None:
-        """Append the entry whose fields, in order, are `row`."""
-        self._noted.append(row)
+    def note_many(self, patch: BulkPatch) -> None:
+        """Append the entries that `patch` stands for."""
+        self._noted.append(patch)
+        self._many += len(patch) - 1
 
     def _read(self) -> list[JournalEntry]:
         if self._noted:
-            self._entries += starmap(JournalEntry, self._noted)
-            self._noted.clear()
+            for noted in self._noted:
+                if isinstance(noted, tuple):
+                    self._entries.append(JournalEntry(*noted))
+                else:
+                    self._entries += starmap(JournalEntry, noted.rows())
+            self._forget()
         return self._entries
 
+    def _forget(self) -> None:
+        self._noted.clear()
+        self._many = 0
+
     def __len__(self) -> int:
-        return len(self._entries) + len(self._noted)
+        return len(self._entries) + len(self._noted) + self._many
 
     def __iter__(self) -> Iterator[JournalEntry]:
         return iter(self._read())
@@ -103,7 +119,7 @@ class Journal:
     def clear(self) -> None:
         """Forget every entry."""
         self._entries.clear()
-        self._noted.clear()
+        self._forget()
 
     def since(self, mark: int) -> tuple[JournalEntry, ...]:
         """Entries from position `mark` (an earlier `len`) on."""

@@ -105,11 +105,6 @@ class Lane:
         self.lanes.settle(self)
 
     @property
-    def recording(self) -> bool:
-        """Whether the bytes that execute are kept."""
-        return self.lanes.recording
-
-    @property
     def position(self) -> int:
         """Index of the first entry behind the stop before."""
         return self.entry if self.k == self.first else self.stops[self.k - 1][AT] + 1

@@ -346,9 +346,10 @@ class Lanes:
 
     def _act(self, lane: Lane, at: int, since: int) -> bool:
         """Do what the entry at head does; False when the lane has ended over it."""
-        stream, slot = lane.stream, lane.window.lo + at
-        task = self._scheduler.task(stream, slot, stream.queue.entry(slot))
-        kind = lane.window.kind(at)
+        stream, window = lane.stream, lane.window
+        slot = window.lo + at
+        task = self._scheduler.task(stream, slot, stream.queue.view()[slot].tobytes())
+        kind = window.kind(at)
         lane.phase = ACTING
         try:
             kind.plan.act(task)  # type: ignore[union-attr]

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 import numpy as np
 
-from emu_core.spans import ENDS, PATCHES, STARTS, Span, detail_of, keys_of, place, step_events, without_core
+from emu_core.signals import KIND_BITS, NUMBERS
+from emu_core.spans import (
+    ENDS,
+    PATCHES,
+    STARTS,
+    Span,
+    detail_of,
+    keys_of,
+    place,
+    step_events,
+    without_core,
+)
 from emu_core.trace import STEP_EVENTS, Patched, TaskDone, TaskStarted
 
 if TYPE_CHECKING:
@@ -38,7 +49,7 @@ def lines_of(records: Iterable[Event], log: Sequence[tuple[Any, ...]], wanted: f
     writer = _Writer(wanted)
     keys = keys_of(log, wanted)
     if keys is None:
-        for entry in [entry for entry in log if _is_patch(entry[2])] if wanted == {Patched} else log:
+        for entry in log:
             writer.add(entry)
         return "".join([*found, *writer.found]).encode()
     times, at = list(map(str, keys.times.tolist())), 0
@@ -49,10 +60,6 @@ def lines_of(records: Iterable[Event], log: Sequence[tuple[Any, ...]], wanted: f
     return "".join([*found, *map(writer.found.__getitem__, keys.order().tolist())]).encode()
 
 
-def _is_patch(thing: object) -> bool:
-    return type(thing) is Patched or (type(thing) is int and thing == PATCHES)
-
-
 class _Writer:
     """Makes the lines of a log; entries of one kind, stream and origin differ in numbers only, and share a template."""
 
@@ -60,140 +67,161 @@ class _Writer:
         self.found: list[str] = []
         self._wanted = wanted
         self._starts, self._ends = TaskStarted in wanted, TaskDone in wanted
+        self._patched = Patched in wanted
         self._only_tasks = wanted & STEP_EVENTS <= {TaskStarted, TaskDone}
-        self._sheets: dict[int, _Sheet] = {}
+        self._sheets: dict[tuple[int, int], _Sheet] = {}
         self._patches: dict[tuple[Any, ...], _Patch] = {}
+        self._numbers: list[str] = []
 
     def add(self, entry: tuple[Any, ...], times: Sequence[str] = ()) -> None:
         """Make the lines of one entry of the log; `times`: of the events of a span, as texts."""
         thing = entry[2]
-        if type(thing) is Span:
+        if thing.__class__ is int:
+            if thing >= PATCHES:
+                if self._patched:
+                    rows = (entry[3],) if thing == PATCHES else entry[3].rows()
+                    self.found += [_patch_line(row, self._patches) for row in rows]
+            elif not self._only_tasks:
+                self.found += [line(event).decode() for event in step_events(entry, self._wanted)]
+            elif self._starts or self._ends:
+                self._add_step(*entry)
+        elif thing.__class__ is Span:
             if self._starts or self._ends:
                 self._add_span(thing, times)
-        elif type(thing) is not int:
-            if type(thing) in self._wanted:
-                self.found.append(line(thing).decode())
-        elif thing == PATCHES:
-            if Patched in self._wanted:
-                self.found.append(_patch_line(entry[3], self._patches))
-        elif not self._only_tasks:
-            self.found += [line(event).decode() for event in step_events(entry, self._wanted)]
-        elif self._starts or self._ends:
-            self._add_step(*entry)
+        elif type(thing) in self._wanted:
+            self.found.append(line(thing).decode())
 
-    def _sheet(self, window: Window) -> _Sheet:
-        found = self._sheets.get(id(window))
+    def _sheet(self, window: Window, stream: int, run: int) -> _Sheet:
+        found = self._sheets.get((id(window), run))
         if found is None:
-            found = self._sheets[id(window)] = _Sheet(window)
+            found = self._sheets[id(window), run] = _Sheet(window, stream, run)
         return found
 
     def _add_step(
         self, time: int, _front: int, what: int, lane: Lane, window: Window, at: int, since: int, late: int
     ) -> None:
-        sheet = self._sheets.get(id(window)) or self._sheet(window)
-        made = sheet.template(at, lane.sid, lane.run)
+        sheet = self._sheets.get((id(window), lane.run)) or self._sheet(window, lane.sid, lane.run)
+        made = sheet.alike.get(sheet.codes[at]) or sheet.template(at)
         slot = window.lo + at
         task = window.number + at & window.submissions.last_id
-        detail = sheet.detail(at)
+        flag = "" if made.shows is None else f"{sheet.keys[at] >> KIND_BITS:{made.shows}}"
         if self._starts and what in STARTS:
-            self.found.append(made.start(time, slot, task, detail))
+            self.found.append(made.start(time, slot, task, flag))
         if self._ends and what in ENDS:
             if late:
-                detail = _text(detail_of(window, at) + without_core(late))
+                made, flag = sheet.late(at, late), ""
             a, b, c, d, e, f = made.done
-            self.found.append(f"{a}{time}{b}{slot}{c}{task}{d}{since}{e}{detail}{f}")
+            self.found.append(f"{a}{time}{b}{slot}{c}{task}{d}{since}{e}{flag}{f}")
 
     def _add_span(self, span: Span, times: Sequence[str]) -> None:
         window, first = span.window, span.first
-        sheet = self._sheet(window)
+        sheet = self._sheet(window, span.stream, span.run)
         if not self._starts and sheet.until[first] >= span.done and sheet.origin is not None:
-            self._add_alike(span, sheet, times)
-            return
+            made = sheet.template(first)
+            if made.shows is None:
+                self._add_alike(span, made, times)
+                return
         left = iter(times)
         began, slot, number, last_id = str(span.time), window.lo, window.number, window.submissions.last_id
         for at in range(first, span.end if self._starts else span.done):
-            made, detail, task = sheet.template(at, span.stream, span.run), sheet.detail(at), number + at & last_id
+            made, task = sheet.template(at), number + at & last_id
+            flag = "" if made.shows is None else f"{sheet.keys[at] >> KIND_BITS:{made.shows}}"
             if self._starts:
                 began = next(left)
-                self.found.append(made.start(began, slot + at, task, detail))
+                self.found.append(made.start(began, slot + at, task, flag))
             if self._ends and at < span.done:
                 ended = next(left)
-                self.found.append(made.end(ended, slot + at, task, began, detail))
+                self.found.append(made.end(ended, slot + at, task, began, flag))
                 began = ended
 
-    def _add_alike(self, span: Span, sheet: _Sheet, ends: Sequence[str]) -> None:
+    def _add_alike(self, span: Span, made: _Template, ends: Sequence[str]) -> None:
         """The ends of entries of one kind and origin: each starts when the one before it ends."""
         window, first = span.window, span.first
-        a, b, c, d, e, f = sheet.template(first, span.stream, span.run).done
-        f = sheet.detail(first) + f
+        a, b, c, d, e, f = made.done
+        e += f
         slot, task, count = window.lo + first, window.number + first, span.done - first
         last_id = window.submissions.last_id
-        slots = tasks = list(map(str, range(slot, slot + count)))
+        slots = tasks = self._texts(slot, slot + count)
         if task & last_id != slot or slot + count > last_id + 1:
             tasks = [str(task + i & last_id) for i in range(count)]
         starts = [str(span.time), *ends]
         self.found += [
-            f"{a}{end}{b}{slot}{c}{task}{d}{start}{e}{f}"
+            f"{a}{end}{b}{slot}{c}{task}{d}{start}{e}"
             for start, end, slot, task in zip(starts, ends, slots, tasks, strict=False)
         ]
 
+    def _texts(self, first: int, end: int) -> list[str]:
+        """The slots `first` to `end` (exclusive) as text; every stream has the same, so they are kept."""
+        if end > len(self._numbers):
+            self._numbers += map(str, range(len(self._numbers), end))
+        return self._numbers[first:end]
+
 
 class _Sheet:
-    """What the lines of one window share.
+    """What the lines of one window in one run share.
 
     Attributes:
         until: by index, where the run of entries of one kind that it lies in ends.
+        codes, keys: by index, its kind, and the flag at which it is a stop.
         origin: where all of its entries come from; None when from several places.
+        alike: templates by code, if there is one for each.
     """
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
-        self._codes: list[int] = window.codes.tolist()
-        count = len(self._codes)
+    def __init__(self, window: Window, stream: int, run: int) -> None:
+        self._window, self._stream, self._run = window, stream, run
+        self.codes: list[int] = window.codes.tolist()
+        count = len(self.codes)
         changes = np.flatnonzero(np.diff(window.codes)) + 1
         edges = np.concatenate([[0], changes, [count]])
         self.until: list[int] = np.repeat(edges[1:], np.diff(edges)).tolist()
         alone = window.submissions.same_origin(window.number, count)
         self.origin = window.submissions.origin_of(window.number) if alone else None
-        self._templates: dict[tuple[int, int, int, int], _Template] = {}
-        self._details: dict[int, tuple[str, bool]] = {}
-        self._keys = {stop[4]: stop[2] for stop in window.stops}
+        self.alike: dict[int, _Template] = {}
+        self._templates: dict[tuple[int, int], _Template] = {}
+        self.keys = {stop[4]: stop[2] for stop in window.stops}
 
-    def template(self, at: int, stream: int, run: int) -> _Template:
+    def template(self, at: int) -> _Template:
         """The text of the entry at index `at`."""
-        window = self._window
-        origin = self.origin or window.submissions.origin_of(window.number + at)
-        key = (self._codes[at], id(origin), stream, run)
+        code = self.codes[at]
+        if self.origin is not None:
+            found = self.alike.get(code)
+            if found is None:
+                found = self.alike[code] = self._made(at, "")
+            return found
+        key = code, id(self._window.submissions.origin_of(self._window.number + at))
         found = self._templates.get(key)
         if found is None:
-            found = self._templates[key] = _Template(window, stream, run, at)
+            found = self._templates[key] = self._made(at, "")
         return found
 
-    def detail(self, at: int) -> str:
-        """The detail of that entry as a JSON string."""
-        code = self._codes[at]
-        known = self._details.get(code)
-        if known is None:
-            known = self._details[code] = self._detail(at)
-        text, flagged = known
-        return _text(f"{text}{self._window.signals.text(self._keys[at])}") if flagged else text
+    def late(self, at: int, waited: int) -> _Template:
+        """The text of an entry that waited for a unit so many nanoseconds."""
+        return self._made(at, without_core(waited))
 
-    def _detail(self, at: int) -> tuple[str, bool]:
-        """What all entries of the kind say, as JSON; or what stands before the flag of each, and true."""
-        kind = self._window.kind(at)
-        if kind.value is None or not hasattr(kind.plan, "prefix"):
-            return _text(detail_of(self._window, at)), False
-        return kind.plan.prefix, True
+    def _made(self, at: int, more: str) -> _Template:
+        """Entries of one kind have flags of one kind, so only the flag's number is left open, if there is one."""
+        window = self._window
+        kind = window.kind(at)
+        if more or kind.value is None or not hasattr(kind.plan, "prefix"):
+            return _Template(window, (self._stream, self._run, at), detail_of(window, at) + more, None)
+        flag = window.signals.signal(self.keys[at]).kind
+        return _Template(window, (self._stream, self._run, at), f"{kind.plan.prefix}{flag} ", NUMBERS.get(flag, ""))
 
 
 _MARKS = (10**17 + 1, 10**17 + 2, 10**17 + 3, 10**17 + 4)
 """Numbers that stand for time, slot, task and `started` while a template is made; no slot or task is as large."""
+_NUMBER = str(10**17 + 5)
+"""What stands for the number of a flag."""
 
 
 class _Template:
-    """The text of `task.start` and `task.done` of an entry, around time, slot, task, `started` and detail."""
+    """The text of `task.start` and `task.done` of an entry, around time, slot, task, `started` and a flag's number.
 
-    def __init__(self, window: Window, stream: int, run: int, at: int) -> None:
+    `shows`: how that number is formatted; None when there is none, then the text for it is empty.
+    """
+
+    def __init__(self, window: Window, entry: tuple[int, int, int], detail: str, shows: str | None) -> None:
+        stream, run, at = entry
         handler = window.kind(at).handler
         time, slot, task, started = _MARKS
         about = {
@@ -202,21 +230,23 @@ class _Template:
             "task": task,
             "engine": handler.engine,
             "kind": handler.kind,
+            "detail": detail + _NUMBER,
         }
-        begun = line(TaskStarted(time=time, run=run, **about, detail="\1")).decode()
-        done = line(TaskDone(time=time, run=run, **about, started=started, detail="\1")).decode()
-        self.begun = _parts(begun, (time, slot, task, _text("\1")))
-        self.done = _parts(done, (time, slot, task, started, _text("\1")))
+        begun = line(TaskStarted(time=time, run=run, **about)).decode()
+        done = line(TaskDone(time=time, run=run, **about, started=started)).decode()
+        self.shows = shows
+        self.begun = _parts(begun, (time, slot, task, _NUMBER))
+        self.done = _parts(done, (time, slot, task, started, _NUMBER))
 
-    def start(self, time: int | str, slot: int, task: int, detail: str) -> str:
+    def start(self, time: int | str, slot: int, task: int, flag: str) -> str:
         """The line at its start."""
         a, b, c, d, e = self.begun
-        return f"{a}{time}{b}{slot}{c}{task}{d}{detail}{e}"
+        return f"{a}{time}{b}{slot}{c}{task}{d}{flag}{e}"
 
-    def end(self, time: int | str, slot: int, task: int, started: int | str, detail: str) -> str:
+    def end(self, time: int | str, slot: int, task: int, started: int | str, flag: str) -> str:
         """The line at its end."""
         a, b, c, d, e, f = self.done
-        return f"{a}{time}{b}{slot}{c}{task}{d}{started}{e}{detail}{f}"
+        return f"{a}{time}{b}{slot}{c}{task}{d}{started}{e}{flag}{f}"
 
 
 def _patch_line(row: tuple[Any, ...], known: dict[tuple[Any, ...], _Patch]) -> str:

@@ -305,10 +305,6 @@ class TaskMemory:
         self._report = report
         self._reported: set[int] | None = None
 
-    def reports_to(self, report: Callable[[int, int, str], None]) -> None:
-        """Call `report` from now on."""
-        self._report = report
-
     def _checked(self, address: int, size: int) -> Bytes:
         data = self._memory.view(address, size)
         gap = self._memory.unwritten(address, size)

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING
 from emu_core.prefetch import PrefetchWindow
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from emu_core.clock import Clock
     from emu_core.rings import SubmissionQueue
 
@@ -49,6 +51,11 @@ class LateWindow(PrefetchWindow):
         if published and slot not in self._before:
             self._before[slot] = queue.entry(slot)
         return super().before_write(slot)
+
+    def before_writes(self, slots: Collection[int]) -> None:
+        """As in the base, but for all of them."""
+        for slot in slots:
+            self.before_write(slot)
 
     def take(self, slot: int) -> bytes | None:
         """The bytes the entry runs with, if they are not those in the ring: fetched ahead, or not noticed yet."""

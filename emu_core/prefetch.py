@@ -64,6 +64,12 @@ class PrefetchWindow:
             self._saved[slot] = self.queue.entry(slot)
         return True
 
+    def before_writes(self, slots: Collection[int]) -> None:
+        """`before_write` of each of many slots."""
+        wanted = set(slots)
+        for slot in [slot for slot in self.slots() if slot in wanted]:
+            self.before_write(slot)
+
     @property
     def saved(self) -> Collection[int]:
         """Slots whose fetched copy differs from the ring."""

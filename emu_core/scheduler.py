@@ -15,7 +15,6 @@ from emu_core.cores import Job
 from emu_core.engines import Launch, Run, Task, Wait
 from emu_core.errors import DeviceFault, InputError
 from emu_core.lanes import Lanes
-from emu_core.memory import TaskMemory
 from emu_core.recovery import Recovery
 from emu_core.reports import Blocked, Deadlock
 from emu_core.rings import SQE_BYTES
@@ -231,12 +230,8 @@ class Scheduler:
 
     def task(self, stream: Stream, slot: int, sqe: bytes) -> Task:
         """The entry `sqe` in `slot` of `stream`, about to be executed."""
-        device = self.device
-        memory = TaskMemory(device.memory)
         number = stream.queue.submissions.task_at(slot)
-        task = Task(device, stream, slot, -1 if number is None else number, sqe, memory, device.run)
-        memory.reports_to(lambda address, size, label: hazards.unwritten(task, address, size, label))
-        return task
+        return Task(self.device, stream, slot, -1 if number is None else number, sqe, self.device.run)
 
     def start(self, task: Task, handler: Handler) -> None:
         """Ask the engine of the entry at head what happens."""

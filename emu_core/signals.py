@@ -11,9 +11,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 MEMORY = "memory"
 """Kind of the flags that stand for a value at an address; the address is their id."""
+
+NUMBERS = MappingProxyType({MEMORY: "#x"})
+"""How the ids of flags of a kind are written, if not as decimal numbers."""
 
 KIND_BITS = 8
 """Bits of a flag's key that tell its kind."""
@@ -31,7 +35,7 @@ class Signal:
 
 
 def _text(kind: str, number: int) -> str:
-    return f"{kind} {number:#x}" if kind == MEMORY else f"{kind} {number}"
+    return f"{kind} {number:{NUMBERS.get(kind, '')}}"
 
 
 class SignalTable:
@@ -60,10 +64,6 @@ class SignalTable:
     def signal(self, key: int) -> Signal:
         """The flag of a key; inverse of `key`."""
         return Signal(list(self._kinds)[key & (1 << KIND_BITS) - 1], key >> KIND_BITS)
-
-    def text(self, key: int) -> str:
-        """That flag as traces call it."""
-        return _text(list(self._kinds)[key & (1 << KIND_BITS) - 1], key >> KIND_BITS)
 
     def is_set(self, signal: Signal) -> bool:
         """Whether the flag is set."""

@@ -3,7 +3,7 @@
 A *span* is a stretch of entries that a queue went through ahead of the clock: columns, from which the events of each
 entry are made when somebody reads the trace. A *step* is what happened at a stop, as a tuple:
 (time, front, what, lane, window, index, since, waited). A patched field is a step, too: (time, front, what, row), where
-row is the fields of its journal entry.
+row is the fields of its journal entry; so are many at once: (time, front, what, `emu_core.patches.BulkPatch`).
 
 The order of events is the order in which single steps would have made them. An event's key is (time, front, late,
 arrival), where `front` is the largest stream id of the steps at that time so far:
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
     Times = npt.NDArray[np.int64]
 
-SETS, CLEARED, ACTED, PASSED, TAKEN, PARKS, HOLDS, HELD, PATCHES = range(9)
+_STEPS = range(9)
+SETS, CLEARED, ACTED, PASSED, TAKEN, PARKS, HOLDS, HELD, PATCHES = _STEPS
+MANY_PATCHES = len(_STEPS)
 
 _SIGNAL = {SETS: 1, CLEARED: 0, TAKEN: 0}
 """Steps that change a flag, and its value then."""
@@ -123,6 +125,8 @@ def without_core(waited: int) -> str:
 def step_count(step: Sequence[Any], wanted: frozenset[type[Event]]) -> int:
     """Events that a step stands for."""
     what = step[2]
+    if what == MANY_PATCHES:
+        return len(step[3]) if Patched in wanted else 0
     return (
         (SignalChanged in wanted and what in _SIGNAL)
         + (TaskStarted in wanted and what in STARTS)
@@ -137,6 +141,10 @@ def step_events(step: Sequence[Any], wanted: frozenset[type[Event]]) -> Iterator
     if step[2] == PATCHES:
         if Patched in wanted:
             yield _patched(step[3])
+        return
+    if step[2] == MANY_PATCHES:
+        if Patched in wanted:
+            yield from map(_patched, step[3].rows())
         return
     time, _, what, lane, window, at, since, waited = step
     run, kind = lane.run, window.kind(at)
@@ -237,7 +245,11 @@ def keys_of(log: Sequence[tuple[Any, ...]], wanted: frozenset[type[Event]]) -> K
     """The keys of events, as they come out of the log; None when that is the order in which they happened."""
     if wanted.isdisjoint((TaskStarted, TaskDone)) or not any(type(entry[2]) is Span for entry in log):
         return None
-    counts = [_count(entry, wanted) for entry in log]
+    by_step = [step_count((0, 0, what), wanted) for what in _STEPS]
+    counts = [
+        by_step[what] if (what := entry[2]).__class__ is int and what < MANY_PATCHES else _count(entry, wanted)
+        for entry in log
+    ]
     times = np.repeat(np.array([entry[0] for entry in log], np.int64), counts)
     fronts = np.repeat(np.array([2 * entry[1] + 1 for entry in log], np.int64), counts)
     by_window: dict[int, list[tuple[int, Span]]] = {}

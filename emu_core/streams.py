@@ -209,11 +209,10 @@ class Stream:
         if window is None or last < window.fresh or first >= window.hi:
             return
         lane = self.lane
-        recorded = lane is None or not lane.recording
+        recorded = lane is None or not lane.lanes.recording
         if first == last:
-            code = window.codes[first - window.lo]
-            stays = same_word and recorded and first not in self.window.saved
-            if not code or (stays and window.kind(first - window.lo).by_first_word):
+            kind = window.kinds[window.codes[first - window.lo]]
+            if kind is None or (same_word and recorded and kind.by_first_word and first not in self.window.saved):
                 return
         if recorded and last < self.queue.head <= window.hi:
             window.fresh = last + 1

@@ -15,9 +15,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from emu_core.origin import NOWHERE, Origin
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 T = TypeVar("T")
 
@@ -62,6 +67,20 @@ class Submissions:
         run = bisect_right(self._first_unit, unit) - 1
         index, rest = divmod(unit - self._first_unit[run], self._each[run])
         return None if rest else self._first[run] + index
+
+    def numbers_at(self, slots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """`number_at` of each slot; -1 where there is none."""
+        if self.count != self.units:
+            found = (self.number_at(slot) for slot in slots.tolist())
+            return np.array([-1 if number is None else number for number in found], np.int64)
+        unit = self.units - 1 - (self.units - 1 - slots) % self.depth
+        return np.where((slots >= 0) & (slots < min(self.depth, self.units)), unit, -1)
+
+    def origins_of(self, numbers: npt.NDArray[np.int64]) -> list[Origin]:
+        """`origin_of` of each number; `NOWHERE` for -1."""
+        at = np.searchsorted(np.array(self._origin_from, np.int64), numbers, "right")
+        found = [NOWHERE, *self._origins]
+        return [found[i] for i in at.tolist()]
 
     def task_at(self, slot: int) -> int | None:
         """Id of that task."""

@@ -99,7 +99,7 @@ def _parts(
             remedy="give the joined value or the halves",
         )
     elements = field.count if isinstance(field, Field) else None
-    checked = _checked(struct, field, column, count if elements is None else (count, elements))
+    checked = checked_column(struct, field, column, count if elements is None else (count, elements))
     if elements is None:
         yield from _pieces_of(struct, field, checked)
         return
@@ -122,9 +122,10 @@ def _pieces_of(struct: CStruct, field: Field | Joined, column: npt.NDArray[Any])
         yield _Part(column, piece, whole=whole)
 
 
-def _checked(
+def checked_column(
     struct: CStruct, field: Field | Joined, column: npt.ArrayLike, shape: int | tuple[int, int]
 ) -> npt.NDArray[Any]:
+    """`column` as an array of integers of this shape, each of which fits the field; `FormatError` if it is none."""
     where = f"{struct.struct_name}.{field.name}"
     try:
         array = np.asarray(column)

@@ -5,6 +5,7 @@
 | one column | `v["block_dim"]`: fresh, read-only array, one row per record |
 | the words themselves | `v.raw` |
 | write one field | `v.set("block_dim", i, x) -> old` |
+| the same field of many records | `v.set_many("block_dim", rows, values) -> old` |
 | one record | `v[i]`, a proxy: `v[i].block_dim`, `v[i].as_dict()` |
 | all columns | `v.columns()`: fresh arrays, by name |
 | all columns of a long ring | `Window(v, 4096)`, which reuses its arrays |
@@ -18,6 +19,7 @@ import numpy as np
 
 from formats.access import Piece, pieces
 from formats.buffers import flat
+from formats.columns import checked_column
 from formats.errors import FormatError
 from formats.fields import Field, Joined
 
@@ -84,15 +86,23 @@ class View:
         Shape (records,), or (records, count) for an array; uint32 up to 32 bits, else uint64; int64 for
         signed fields. A fresh array: later writes to the ring do not show.
         """
-        field = self.struct.joined.get(name) or self.struct.by_name.get(name)
-        if field is None or field.width > 64:
-            self.struct.field(name)  # names the field that does not exist
-            raise FormatError(
-                "is too wide for a column", id="format.unknown-field", where=f"{self.struct.struct_name}.{name}"
-            )
+        field = self._field(name)
         found = self._array(field) if isinstance(field, Field) and field.count else self._scalar(field)
         found.flags.writeable = False
         return found
+
+    def _field(self, name: str) -> Field | Joined:
+        field = self.struct.joined.get(name) or self.struct.by_name.get(name)
+        if field is None or field.width > 64:
+            self.struct.field(name)  # names the field that does not exist
+            raise FormatError("is too wide for a column", id="format.unknown-field", where=self._where(name))
+        return field
+
+    def _scalar_field(self, name: str) -> Field | Joined:
+        field = self._field(name)
+        if isinstance(field, Field) and field.count:
+            raise FormatError("is an array", id="format.unknown-field", where=self._where(name), remedy="use `set`")
+        return field
 
     def columns(self) -> dict[str, Column]:
         """Every named scalar and joined value at once, as fresh read-only arrays by name.
@@ -117,12 +127,49 @@ class View:
         return _words(self.bytes, byte, size, self.struct.size, len(self))
 
     def _scalar(self, field: Field | Joined) -> Column:
-        wide = np.dtype("<u8" if field.width > 32 else "<u4")
         parts = pieces(field, self.struct.size)
-        found = _bits(self._word(parts[0].byte, parts[0].size), parts[0]).astype(wide)
-        for p in parts[1:]:
-            found |= _bits(self._word(p.byte, p.size), p).astype(wide) << wide.type(p.up)
-        return _as_signed(found, field.width) if isinstance(field, Field) and field.kind == "int" else found
+        return _put_together(field, parts, [self._word(p.byte, p.size) for p in parts])
+
+    def set_many(self, name: str, rows: npt.ArrayLike, values: npt.ArrayLike) -> Column:
+        """Write a scalar field or joined value of many records; returns the values before, as `column` gives them.
+
+        Args:
+            rows: which records, shape (n,), none twice. values: shape (n,), or one for all.
+
+        Raises:
+            FormatError: a record outside (`format.index`), twice, or a shape that does not match (`format.count`), a
+                value that does not fit (`format.range`); nothing is written then.
+        """
+        field = self._scalar_field(name)
+        at = self.rows(rows)
+        new = checked_column(self.struct, field, values, len(at)).astype(np.uint64)
+        parts = pieces(field, self.struct.size)
+        words = [self._word(p.byte, p.size) for p in parts]
+        if not words[0].flags.writeable:
+            raise FormatError("is in a buffer that cannot be written", id="format.read-only", where=self._where(name))
+        before = _put_together(field, parts, [word[at] for word in words])
+        for word, p in zip(words, parts, strict=True):
+            kind = word.dtype.type
+            bits = (new >> np.uint64(p.up) & np.uint64(p.mask)).astype(kind) << kind(p.shift)
+            word[at] = word[at] & kind(~(p.mask << p.shift) & (1 << 8 * p.size) - 1) | bits
+        return before
+
+    def rows(self, rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Record numbers as an array, shape (n,): each is in the ring, none is given twice; else `FormatError`."""
+        at = np.asarray(rows)
+        where = self.struct.struct_name
+        if at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
+            raise FormatError("no list of record numbers", id="format.index", where=where)
+        at = at.astype(np.int64)
+        for index in (int(at.min()), int(at.max())) if at.size else ():
+            if not 0 <= index < len(self):
+                raise FormatError(f"record {index} is outside the ring of {len(self)}", id="format.index", where=where)
+        if len(np.unique(at)) != len(at):
+            raise FormatError("a record is given twice", id="format.count", where=where)
+        return at
+
+    def _where(self, name: str) -> str:
+        return f"{self.struct.struct_name}.{name}"
 
     def _array(self, field: Field) -> Column:
         cells = (
@@ -149,6 +196,17 @@ def _bits(word: npt.NDArray[np.unsignedinteger[Any]], p: Piece) -> npt.NDArray[n
     kind = word.dtype.type
     moved = word >> kind(p.shift) if p.shift else word
     return moved if p.shift + p.mask.bit_length() == 8 * p.size else moved & kind(p.mask)
+
+
+def _put_together(
+    field: Field | Joined, parts: Sequence[Piece], words: Sequence[npt.NDArray[np.unsignedinteger[Any]]]
+) -> Column:
+    """The values of a field from the words that hold its pieces; a fresh array."""
+    wide = np.dtype("<u8" if field.width > 32 else "<u4")
+    found = _bits(words[0], parts[0]).astype(wide)
+    for word, p in zip(words[1:], parts[1:], strict=True):
+        found |= _bits(word, p).astype(wide) << wide.type(p.up)
+    return _as_signed(found, field.width) if isinstance(field, Field) and field.kind == "int" else found
 
 
 def _as_signed(column: Column, width: int) -> Column:

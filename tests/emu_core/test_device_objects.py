@@ -11,7 +11,6 @@ from emu_core.engines import Task
 from emu_core.errors import DeviceFault, EmulatorBug, InputError, LimitError, OptionError
 from emu_core.journal import HOST, Writer
 from emu_core.kernels import CoreType
-from emu_core.memory import TaskMemory
 from emu_core.reports import Blocked, Deadlock, Fault, Hazard
 from emu_core.trace import CellWritten, HazardFound, Patched, Trace
 from emu_plugins.runtime.sqes import Place
@@ -188,7 +187,7 @@ def test_a_quiet_trace_keeps_nothing_but_the_journal_stays(host, chip):
     device.write_cell(at, b"\1", "cell", HOST)
     device.patch_sqe(stream.id, slot, {"block_dim": 1}, device.layout("AicoreKernelSqe"))
     device.replace_sqe(stream.id, slot, bytes(64))
-    task = Task(device, stream, 0, 0, bytes(64), TaskMemory(device.memory, lambda *_: None), 1)
+    task = Task(device, stream, 0, 0, bytes(64), 1)
     device.hazard(task, "x.y", "odd", "look")
     assert list(device.trace) == []
     assert len(device.journal) == 3
@@ -199,7 +198,7 @@ def test_hazards_are_kept_and_traced(queues):
     """The numbers behind the sentence are there for programs."""
     bench = queues()
     stream = bench.stream()
-    task = Task(bench.device, stream, 3, 4, bytes(64), TaskMemory(bench.device.memory, lambda *_: None), 1)
+    task = Task(bench.device, stream, 3, 4, bytes(64), 1)
     bench.device.hazard(task, "x.y", "odd", "look", depth=8)
     (hazard,) = bench.device.hazards
     assert (hazard.stream, hazard.slot, hazard.task, hazard.run, dict(hazard.detail)) == (0, 3, 4, 1, {"depth": 8})

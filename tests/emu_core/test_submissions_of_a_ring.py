@@ -111,3 +111,20 @@ def test_a_slot_outside_of_the_ring_is_a_fault():
         with pytest.raises(DeviceFault) as caught:
             queue.entry(slot)
         assert caught.value.id == "memory.bounds"
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3), st.sampled_from("abc")), min_size=1, max_size=12),
+    several=st.booleans(),
+)
+def test_columns_of_slots_are_found_as_single_ones(steps, several):
+    """Numbers and origins of all slots of a ring of 16, wrapped or not, are those that one question each gives."""
+    found = Submissions(16)
+    for count, units, node in steps:
+        found.add(count, Origin(node, count), units if several else 1)
+    slots = np.arange(-2, 18)
+    each = [found.number_at(slot) for slot in slots.tolist()]
+    numbers = found.numbers_at(slots)
+    assert numbers.tolist() == [-1 if number is None else number for number in each]
+    origins = [NOWHERE if number is None else found.origin_of(number) for number in each]
+    assert found.origins_of(numbers) == origins

@@ -287,3 +287,55 @@ class TestViews:
         assert "    r.block_dim = " in KERNEL.codec.source
         assert "AicoreKernelSqe(type=0, " in repr(KERNEL.codec.record())
         assert KERNEL.codec.record() != KERNEL.codec.record(type=1)
+
+
+class TestManyRecords:
+    @settings(max_examples=150, deadline=None)
+    @given(data=st.data(), struct=STRUCTS)
+    def test_set_many_is_set_of_each(self, data, struct):
+        """Any scalar or joined value of some records: the ring and the values before agree."""
+        scalars = [n for n in names_of(struct) if n in struct.joined or _is_scalar(struct.by_name[n])]
+        if not scalars:
+            return
+        name = data.draw(st.sampled_from(scalars))
+        count = data.draw(st.integers(1, 5))
+        ring = bytearray(data.draw(st.binary(min_size=count * struct.size, max_size=count * struct.size)))
+        rows = data.draw(st.lists(st.integers(0, count - 1), max_size=count, unique=True))
+        new = [drawn(data, struct, name) for _ in rows]
+        each, many = bytearray(ring), bytearray(ring)
+        before = [struct.view(each).set(name, i, x) for i, x in zip(rows, new, strict=True)]
+        assert struct.view(many).set_many(name, rows, new).tolist() == before
+        assert many == each
+
+    @pytest.mark.parametrize(
+        ("name", "rows", "values", "what"),
+        [
+            ("block_dim", [3], 1, "record 3 is outside the ring of 3"),
+            ("block_dim", [0, 0], 1, "twice"),
+            ("block_dim", [[0]], 1, "no list of record numbers"),
+            ("block_dim", [0], [1, 2], "has shape"),
+            ("block_dim", [0], 0x10000, "does not fit"),
+            ("nothing", [0], 1, "nothing"),
+        ],
+    )
+    def test_a_bad_column_writes_nothing(self, name, rows, values, what):
+        """Which record, value or name is wrong; the ring stays as it was."""
+        ring = bytearray(192)
+        with pytest.raises(FormatError, match=what):
+            KERNEL.view(ring).set_many(name, rows, values)
+        assert ring == bytearray(192)
+
+    def test_bytes_cannot_be_written(self):
+        """A ring of `bytes` is read-only, which is said."""
+        with pytest.raises(FormatError, match="cannot be written"):
+            KERNEL.view(bytes(64)).set_many("block_dim", [0], 1)
+
+    def test_an_array_field_is_no_column(self):
+        """One value per record is asked for."""
+        with pytest.raises(FormatError, match="is an array"):
+            NIBBLES.view(bytearray(5)).set_many("n", [0], 1)
+
+
+def _is_scalar(field):
+    """Whether one integer of at most 64 bits fills it."""
+    return field.count is None and field.width <= 64
