@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from emu_core.streams import Stream
     from emu_core.windows import Stop
 
+NEVER = float("inf")
 LEAST = 16
 """A queue with fewer entries pending is not worth decoding."""
 
@@ -222,11 +223,16 @@ class Lanes:
                             else:
                                 lane.span = None
                         if gap or own:
-                            lane.k = k
-                            lane.start = time
-                            lane.phase = STOP
-                            time, sid, ticket, lane = heappushpop(queue, (time + gap + own, sid, ticket, lane))
-                            break
+                            due = time + gap + own
+                            if queue and queue[0][0] <= due:
+                                lane.k = k
+                                lane.start = time
+                                lane.phase = STOP
+                                time, sid, ticket, lane = heappushpop(queue, (due, sid, ticket, lane))
+                                break
+                            # Nobody else does anything until then.
+                            clock.now = time = due
+                            clock.front = sid
                         phase = STOP
                     going = True
                     if recording:
@@ -237,8 +243,8 @@ class Lanes:
                         if log is not None:
                             log((time, clock.front, SETS, lane, lane.window, at, time - own, 0))
                         k += 1
-                        woken = parked.pop(key, None)
-                        if woken is not None:
+                        if key in parked:
+                            woken = parked.pop(key)
                             lane.k = k
                             lane.phase = OPEN
                             first = device.streams[woken[0]].lane
@@ -252,6 +258,20 @@ class Lanes:
                             if queue[0][0] == time and queue[0][1] < sid:
                                 time, sid, ticket, lane = heappushpop(queue, (time, sid, ticket, lane))
                                 break
+                        elif plainly:
+                            # Flag after flag, for which nobody waits, while nobody else does anything.
+                            until = queue[0][0] if queue else NEVER
+                            while True:
+                                gap, op, key, own, at = stops[k]
+                                due = time + gap + own
+                                if op != SET or due >= until or key in parked:
+                                    break
+                                values[key] = 1
+                                time = due
+                                k += 1
+                            if time != clock.now:
+                                clock.now = time
+                                clock.front = sid
                     elif op == WAIT or op == TAKE:  # noqa: PLR1714, SIM109 - a tuple of globals would be built each time
                         if key not in values:
                             if key in parked:

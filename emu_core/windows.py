@@ -120,8 +120,8 @@ class Window:
                 self.codes[slot - lo] = 0
         self._durations = planner.durations
         self._ends: Column | None = None
-        self.stops: list[Stop] = planner.stops_of(units, self, limited=stream.model_id is not None)
-        self.at = [stop[4] for stop in self.stops]
+        self.stops: list[Stop]
+        self.stops, self.at = planner.stops_of(units, self, limited=stream.model_id is not None)
 
     @property
     def ends(self) -> Column:
@@ -275,8 +275,11 @@ class Planner:
             several = min(several, int(found[0]) if found.size else several)
         return max(several, 1)
 
-    def stops_of(self, units: Ring, window: Window, *, limited: bool) -> list[Stop]:
-        """The stops of a window, the end included. `limited`: waits of this queue have the policy's time limit."""
+    def stops_of(self, units: Ring, window: Window, *, limited: bool) -> tuple[list[Stop], list[int]]:
+        """The stops of a window, the end included, and their indices.
+
+        `limited`: waits of this queue have the policy's time limit.
+        """
         codes = window.codes
         common = codes[len(codes) // 2]
         at = np.flatnonzero(codes != common)
@@ -293,8 +296,9 @@ class Planner:
         places = np.append(at, len(codes))
         # With one kind between the stops, how many there are is all that counts.
         start = (places - np.arange(len(places))) * self.durations[common] if lone else window.ends.take(places)
-        columns = (np.diff(start, prepend=0), np.append(ops, END), np.append(keys, 0), np.append(own, 0), places)
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        columns = (np.diff(start, prepend=0), np.append(ops, END), np.append(keys, 0), np.append(own, 0))
+        indices: list[int] = places.tolist()
+        return list(zip(*(column.tolist() for column in columns), indices, strict=True)), indices
 
     @staticmethod
     def _fill_stops(kind: Kind, units: Ring, at: Column, mine: Column, columns: tuple[Column, Column, Column]) -> None:
