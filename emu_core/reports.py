@@ -10,6 +10,8 @@ from emu_core.codes import ts_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from emu_core.wait_graph import WaitGraph
+
 
 def _of(node: str) -> str:
     return f" of {node}" if node else ""
@@ -104,17 +106,19 @@ class Blocked:
 
 @dataclass(frozen=True)
 class Deadlock:
-    """Nothing is queued and work is left."""
+    """Nothing is queued and work is left; `graph` tells who waits for whom, and what is wrong."""
 
     time: int
     run: int
     blocked: tuple[Blocked, ...]
+    graph: WaitGraph | None = None
 
     id: str = "deadlock"
 
     def text(self) -> str:
-        """The report: every blocked stream, what it waits for, and where the setter is."""
+        """The report: every blocked stream, what it waits for, where the setter is; then each cause and a way out."""
         return "\n".join(
             [f"deadlock at {self.time} ns: no task can run and {len(self.blocked)} stream(s) wait"]
             + [f"  {b.text()}" for b in self.blocked]
+            + [verdict.text() for verdict in (self.graph.verdicts if self.graph else ())]
         )

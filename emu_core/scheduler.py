@@ -21,6 +21,7 @@ from emu_core.rings import SQE_BYTES
 from emu_core.slots import ActiveSlots
 from emu_core.streams import Cause, Running, State, Stream
 from emu_core.trace import Doorbell
+from emu_core.wait_graph import wait_graph
 from emu_core.waits import Waits
 from formats.task_units import unit_counter
 
@@ -406,13 +407,14 @@ class Scheduler:
 
     def blocked(self, streams: list[Stream]) -> tuple[Blocked, ...]:
         """The streams among `streams` that cannot go on, each with why and who would have to do something."""
-        found = (stuck.blocked(self.device, stream) for stream in streams)
-        return tuple(one for one in found if one is not None)
+        return stuck.blocked(self.device, streams)
 
     def deadlock(self, streams: list[Stream]) -> Deadlock | None:
         """The report when some of `streams` wait although nothing is queued."""
         found = self.blocked(streams)
-        return Deadlock(self.device.clock.now, self.device.run, found) if found else None
+        if not found:
+            return None
+        return Deadlock(self.device.clock.now, self.device.run, found, wait_graph(self.device, found))
 
 
 def _waves(job: Job) -> str:

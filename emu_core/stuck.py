@@ -6,20 +6,30 @@ from typing import TYPE_CHECKING
 
 from emu_core.origin import NOWHERE
 from emu_core.reports import Blocked
+from emu_core.setters import Setter, SetterState, setters_of
 from emu_core.streams import State
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from emu_core.device import Device
     from emu_core.signals import Signal
     from emu_core.streams import Stream
 
 
-def blocked(device: Device, stream: Stream) -> Blocked | None:
-    """Why `stream` cannot go on, or None when it has nothing to do or has stopped with an error."""
-    found = _reason(device, stream)
-    if found is None:
-        return None
-    what, since, who = found
+NOBODY = "no entry of any stream sets it"
+
+
+def blocked(device: Device, streams: Sequence[Stream]) -> tuple[Blocked, ...]:
+    """Those of `streams` that cannot go on, and why; not those that have nothing to do or stopped with an error."""
+    flags = [stream.waits_for for stream in streams if stream.waiting is not None and stream.waits_for is not None]
+    setters = setters_of(device, flags)
+    found = ((stream, _reason(device, stream, setters)) for stream in streams)
+    return tuple(_blocked(device, stream, reason) for stream, reason in found if reason is not None)
+
+
+def _blocked(device: Device, stream: Stream, reason: tuple[str, int, str]) -> Blocked:
+    what, since, who = reason
     queue = stream.queue
     slot = queue.head
     handler = device.dispatch.find(queue.entry(slot))
@@ -38,12 +48,12 @@ def blocked(device: Device, stream: Stream) -> Blocked | None:
     )
 
 
-def _reason(device: Device, stream: Stream) -> tuple[str, int, str] | None:
+def _reason(device: Device, stream: Stream, setters: dict[Signal, tuple[Setter, ...]]) -> tuple[str, int, str] | None:
     """What it waits for, since when, and who would end that."""
     now = device.clock.now
     running = stream.running
     if stream.waiting is not None and stream.waits_for is not None:
-        return str(stream.waits_for), stream.waits_since, _setter(device, stream.waits_for)
+        return str(stream.waits_for), stream.waits_since, _setter(setters[stream.waits_for])
     if running is not None and running.job is not None and running.pool is not None:
         return "cores" if running.job.missing else "its blocks", running.since, running.pool.why(running.job)
     if stream.held is not None:
@@ -55,19 +65,7 @@ def _reason(device: Device, stream: Stream) -> tuple[str, int, str] | None:
     return None
 
 
-def _setter(device: Device, signal: Signal) -> str:
-    """Where the entry is that would set `signal`, in words."""
-    for stream in device.streams.values():
-        queue = stream.queue
-        for slot, task_id in sorted(queue.task_at.items()):
-            sqe = queue.entry(slot)
-            handler = device.dispatch.find(sqe)
-            if handler is None or handler.setter_of is None or handler.setter_of(sqe) != signal:
-                continue
-            place = f"stream {stream.id} task {task_id} ({handler.kind})"
-            if slot < queue.head:
-                return f"{place} set it before"
-            if stream.state is State.SLOT_DISABLE:
-                return f"{place} would set it, but that stream stopped at task {queue.task_at.get(queue.head)}"
-            return f"{place} would set it, but stream {stream.id} is at task {queue.task_at.get(queue.head)}"
-    return "no entry of any stream sets it"
+def _setter(setters: Sequence[Setter]) -> str:
+    """Where the entry is that would set the flag, in words."""
+    left = [setter for setter in setters if setter.state is not SetterState.RAN] or list(setters)
+    return left[0].text() if left else NOBODY

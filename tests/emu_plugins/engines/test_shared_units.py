@@ -163,7 +163,8 @@ def test_s62_blocks_that_wait_for_each_other_lock_up_when_streams_take_turns(uni
     lines = lab.device.scheduler.deadlock(streams).text().splitlines()
     assert lines[0] == "deadlock at 4000 ns: no task can run and 2 stream(s) wait"
     held = "1 of its 3 blocks have no cube core; 0 of 4 are idle, held by stream 1 2, stream 2 2"
-    assert [line.partition("; ")[2] for line in lines[1:]] == [held, held]
+    assert [line.partition("; ")[2] for line in lines[1:3]] == [held, held]
+    assert lines[3].endswith(f"lacks cores: {held}; so does stream 2")
 
 
 def test_s62_more_blocks_than_cores_that_wait_for_each_other_time_out(units):

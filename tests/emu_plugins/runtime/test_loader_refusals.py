@@ -179,7 +179,7 @@ def test_s48_streams_that_the_blob_marks_as_head_are_started(lab):
     bench = lab(P3, edit=second_not_head)
     assert [s.id for s in bench.model.head_streams] == [0]
     blocked = bench.run(3).deadlock.blocked
-    assert blocked[0].setter == "stream 1 task 2 (event_record) would set it, but stream 1 is at task 0"
+    assert blocked[0].setter == "stream 1 task 2 (event_record of op0) would set it, but nobody activated that stream"
 
 
 def test_s35_a_whole_sink_model_loads_on_two_streams_with_one_event(lab):

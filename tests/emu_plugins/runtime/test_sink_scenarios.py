@@ -220,7 +220,7 @@ def test_six_tasks_on_one_stream_in_list_order_block_each_other(lab):
     assert result.faults == ()
     main, caller = result.deadlock.blocked
     assert (main.stream, main.kind, main.signal, main.task) == (0, "event_wait", "event 0", 1)
-    assert main.setter == "stream 0 task 10 (event_record) would set it, but stream 0 is at task 1"
+    assert main.setter == "stream 0 task 10 (event_record of op0) would set it, but stream 0 is at task 1"
     assert (caller.name, caller.signal) == ("caller", "notify 0")
     assert caller.setter == "stream 0 task 11 (notify_record) would set it, but stream 0 is at task 1"
     assert result.outputs == {}
