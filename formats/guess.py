@@ -4,10 +4,10 @@ Every entry that is not all zero gives points to each family:
 
 | points | for |
 |---|---|
-| 3 | the type number has a name in the family |
+| 3 | the type number has a name in the family; where types have no names, the kind has a layout |
 | 2 | the kind has a layout, and (place holders) the task type is known |
 | 2 | every reserved bit of that layout is 0 |
-| 2 | kernel_credit is a value the runtime writes on that family |
+| 2 | kernel_credit is a value the runtime writes on that family; where that is not known, no sign at all |
 | 2 | counts agree: a v200 place holder has no blocks, the groups of a v200 kernel hold all its blocks |
 
 The family with the highest share of the possible points wins; the one registered first on equal shares,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SAMPLE = 1024
 """Entries looked at, at most."""
 
-_FULL = 11
+_FULL, _CREDIT = 11, 2
 _CREDITS: Mapping[str, frozenset[int]] = MappingProxyType({
     "v100": frozenset({254, 255, 8, 12, 16, 18}),
     "v200": frozenset({252, 253, 255, 7, 8, 15, 16}),
@@ -79,18 +79,28 @@ def _entries(data: memoryview[int]) -> Iterator[bytes]:
 
 
 def _share(registry: Registry, family: str, entries: list[bytes]) -> float:
-    points = sum(_points(registry.decode(family, entry), entry, family) for entry in entries)
-    return points / (_FULL * len(entries))
+    written = _CREDITS.get(family) or _CREDITS.get(_BASE.get(family, ""), frozenset())
+    full = _FULL if written else _FULL - _CREDIT
+    points = sum(_points(registry.decode(family, entry), entry, written) for entry in entries)
+    return points / (full * len(entries))
 
 
-def _points(decoded: Decoded, entry: bytes, family: str) -> int:
+def _points(decoded: Decoded, entry: bytes, written: frozenset[int]) -> int:
     struct = decoded.struct
-    named = bool(name_of(struct.by_name["type"].enum, decoded.values["type"])) if "type" in struct.by_name else False
+    named = _is_named(decoded)
     known = named and not decoded.guessed
     clean = known and not struct.has_stray_bits(entry)
-    credits_written = _CREDITS.get(family) or _CREDITS.get(_BASE.get(family, ""), frozenset())
-    usual = decoded.values.get("kernel_credit") in credits_written
-    return 3 * named + 2 * known + 2 * clean + 2 * (usual and named) + 2 * (known and _agrees(decoded.values))
+    usual = decoded.values.get("kernel_credit") in written
+    agrees = known and _agrees(decoded.values)
+    return 3 * named + 2 * known + 2 * clean + _CREDIT * (usual and named) + 2 * agrees
+
+
+def _is_named(decoded: Decoded) -> bool:
+    """Whether the type number has a name; where types have none, whether the kind has a layout of its own."""
+    field = decoded.struct.by_name.get("type")
+    if field is None:
+        return False
+    return bool(name_of(field.enum, decoded.values["type"])) if field.enum else not decoded.guessed
 
 
 def _agrees(v: Mapping[str, Any]) -> bool:

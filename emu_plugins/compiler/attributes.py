@@ -10,6 +10,8 @@ import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from formats.blob.model import KernelType
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -61,7 +63,12 @@ GE_ATTRS: Mapping[str, str] = MappingProxyType(
 )
 """GE attributes that a graph may preset, and their kind."""
 
-CORE_TYPES = ("AiCore", "VectorCore")
+SPLIT_CORE_TYPES: Mapping[str, KernelType] = MappingProxyType(
+    {"MIX_AICORE": KernelType.MIX_AICORE, "MIX_VECTOR_CORE": KernelType.MIX_VECTOR_CORE}
+)
+"""Values of `_cube_vector_core_type` that split the kernel over both kinds of cores, on a platform without FFTS+, and
+the kernel type of its tasks (`reference/tiling_sink_compiler.md` 7.5)."""
+CORE_TYPES = ("AiCore", "VectorCore", *SPLIT_CORE_TYPES)
 """Values of `_cube_vector_core_type` that are understood here."""
 LARGEST_TILING_BYTES = 16 * 1024 * 1024
 

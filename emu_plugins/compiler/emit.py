@@ -11,6 +11,7 @@ from emu_core.policies import Scope
 from emu_plugins.compiler.options import DETERMINISTIC, DETERMINISTIC_LEVEL
 from emu_plugins.compiler.shapes import tensor_bytes
 from emu_plugins.compiler.sink import Tiling
+from emu_plugins.tiling.instances import IR_COUNTS
 from formats.blob.model import Blob, BlobKernel, BlobOp, BlobTensor, TensorRole
 from formats.dtypes import BY_NAME
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from emu_core.kernels import KernelSpec
-    from emu_core.operators import TensorInfo
+    from emu_core.operators import AttrValue, TensorInfo
     from emu_core.policies import PolicySet
     from emu_plugins.compiler.graph import Graph
     from emu_plugins.compiler.marks import Marks
@@ -58,7 +59,11 @@ def build_op(plan: NodePlan, marks: Marks, index: Mapping[str, int], flags: tupl
 
     `flags`: deterministic and its level; the loader puts them into the tiling context.
     """
-    told = {name: flag for name, flag in zip((DETERMINISTIC, DETERMINISTIC_LEVEL), flags, strict=True) if flag}
+    told: dict[str, AttrValue] = {
+        name: flag for name, flag in zip((DETERMINISTIC, DETERMINISTIC_LEVEL), flags, strict=True) if flag
+    }
+    if plan.bound.counts:
+        told[IR_COUNTS] = plan.bound.counts
     bound, tiling, ffts = plan.bound, plan.params.tiling, plan.params.ffts_plus
     return BlobOp(
         name=bound.node.name,

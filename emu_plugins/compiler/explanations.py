@@ -42,6 +42,9 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "graph.duplicate-name": "Two nodes, two tensors or two outputs have one name. Inputs, constants and node outputs "
     "share one set of names.\n"
     "do: Rename one of the two; the message says where the name was used first.",
+    "graph.dynamic-input": "A list of tensors stands where the operator takes one tensor, or the other way round.\n"
+    "cause: A dynamic input takes a list of one or more tensors, every other input one name or null.\n"
+    "do: Write what the message asks for; docs/operators.md lists the inputs of each operator.",
     "graph.empty": "A graph needs at least one node and one output.\n"
     "do: Add what is missing.",
     "graph.format": 'The key "format" must be "sqemu-graph".\n'
@@ -98,8 +101,9 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "do: Correct the spelling; keys of your own start with x-.",
     "graph.unknown-operator": "No plugin that is switched on declares an operator of this type.\n"
     "do: Correct the type, or load the plugin: --plugin FILE.py; docs/operators.md lists what is built in.",
-    "graph.unknown-shape": "A dimension is not known at compile time. This version compiles static shapes only.\n"
-    "do: Compile one graph per shape.",
+    "graph.unknown-shape": "An operator does not know the shape of an output although it knows those of all inputs: it "
+    "depends on values, and a graph is launched with the shapes of everything known.\n"
+    "do: Leave the operator out, or give it an output of the largest shape.",
     "graph.version": "The graph was written for another version of the format.\n"
     "do: Write it as docs/graph.md describes it.",
     "graph.workspace": "An operator asks for more than 16 workspaces, or for one that no memory of this chip holds.\n"

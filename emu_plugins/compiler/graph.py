@@ -44,6 +44,11 @@ class Constant:
 class Node:
     """An operator instance: tensor names per IR input (None: absent) and IR output, attributes as given.
 
+    Attributes:
+        inputs: the names one after the other, those of a dynamic input as well.
+        lists: per entry of the node's list how many names it is a list of, or None for a plain one; empty when all are
+            plain.
+
     `sound` is False when the parser had to put neutral values in; then only its type is worth a look.
     """
 
@@ -53,6 +58,16 @@ class Node:
     outputs: tuple[str, ...]
     attrs: Mapping[str, RawAttr] = field(default_factory=dict)
     sound: bool = True
+    lists: tuple[int | None, ...] = ()
+
+    def input_part(self, slot: int) -> str:
+        """Where input number `slot` of `inputs` stands in the node: `inputs[1]`, or `inputs[1][0]` in a list."""
+        at = 0
+        for entry, count in enumerate(self.lists):
+            if slot < at + (1 if count is None else count):
+                return f"inputs[{entry}]" if count is None else f"inputs[{entry}][{slot - at}]"
+            at += 1 if count is None else count
+        return f"inputs[{slot - at + len(self.lists)}]"
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,27 @@ Mirrors the vendor's `DynamicShapePartitioner::IsNeedMarkDynamicTilingDepend` (p
 `JudgeUnknownShapeForTilingDependNode` (`reference/tiling_sink_compiler.md` 4.1, 4.3). The vendor counts connected
 inputs and maps that number to an IR index; a graph here names inputs by IR index, and
 :func:`emu_plugins.compiler.args_layout.ir_index` is that map for formats that do not.
+
+A node with an unknown dimension is of unknown shape before its gates are asked (4.2): the third test comes before the
+fifth.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from emu_core.operators import Placement
 from emu_plugins.compiler import gates
 from emu_plugins.compiler.attributes import DYNAMIC_TILING_DEPEND, FORCE_UNKNOWN_SHAPE, TILING_SINK
 from emu_plugins.compiler.registration import depends_of
+from emu_plugins.tiling.instances import slots_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from emu_core.chips import Chip
+    from emu_core.operators import TensorInfo
     from emu_core.policies import PolicySet
     from emu_plugins.compiler.gates import GateResult
     from emu_plugins.compiler.operators import BoundNode
@@ -34,11 +39,12 @@ class Marks:
     """What is decided about one operator.
 
     Attributes:
-        depends: IR inputs whose value the tiling reads, after policies.
+        depends: inputs of the node whose value the tiling reads, after policies; all tensors of a dynamic input.
         dynamic_depend: `_dynamic_tiling_depend_op`.
         sink: `_tiling_sink_op`, the gates passed (the operator can still lose it).
         force_unknown: `_force_unknown_shape`, it has to be host scheduled.
         gates: what became of each gate; empty when none was asked.
+        unknown_shape: which tensor has unknown dimensions, in words; empty when all are known.
     """
 
     depends: tuple[int, ...] = ()
@@ -46,6 +52,7 @@ class Marks:
     sink: bool = False
     force_unknown: bool = False
     gates: tuple[GateResult, ...] = ()
+    unknown_shape: str = ""
 
     def attributes(self) -> dict[str, bool]:
         """The marks that are set, by GE attribute name."""
@@ -70,19 +77,25 @@ def has_dynamic_depend(
 
 @dataclass(frozen=True)
 class Marker:
-    """Everything that marking one node needs besides the node."""
+    """Everything that marking one node needs besides the node; `infos`: element types and shapes by tensor name."""
 
     options: BuildOptions
     chip: Chip
     policies: PolicySet
     constants: Collection[str]
+    infos: Mapping[str, TensorInfo] = field(default_factory=dict)
 
     def mark(self, bound: BoundNode, report: Report) -> Marks:
         """The marks of `bound`; a marked operator whose tiling cannot run on the host is noted as a problem."""
         name = bound.node.name
-        depends = depends_of(bound.spec, self.policies)
-        marked = bound.flag(DYNAMIC_TILING_DEPEND) or has_dynamic_depend(bound.node.inputs, depends, self.constants)
-        preset = Marks(depends, marked, bound.flag(TILING_SINK), bound.flag(FORCE_UNKNOWN_SHAPE))
+        depends = slots_of(depends_of(bound.spec, self.policies), bound.counts)
+        shape = self._unknown_shape(bound)
+        marked = bound.flag(DYNAMIC_TILING_DEPEND) or has_dynamic_depend(
+            bound.node.inputs, depends, self.constants, unknown_shape=bool(shape)
+        )
+        preset = Marks(depends, marked, bound.flag(TILING_SINK), bound.flag(FORCE_UNKNOWN_SHAPE), unknown_shape=shape)
+        if shape:
+            return self._shape_is_unknown(bound, preset, report)
         if not marked:
             report.decide(name, STAGE, "tiling reads no value that is unknown at compile time")
             return preset
@@ -96,6 +109,29 @@ class Marker:
             report.problem("graph.host-placement", what, bound.place(), remedy)
             return preset
         return self._ask_gates(bound, preset, report)
+
+    def _unknown_shape(self, bound: BoundNode) -> str:
+        """The first tensor of `bound` with an unknown dimension or rank, in words."""
+        for at, name in enumerate(bound.node.inputs):
+            if name is not None and name in self.infos and min(self.infos[name].shape, default=0) < 0:
+                return f"input {bound.input_words(at)} has the shape {list(self.infos[name].shape)}"
+        for name in bound.node.outputs:
+            if name in self.infos and min(self.infos[name].shape, default=0) < 0:
+                return f"output {name} has the shape {list(self.infos[name].shape)}"
+        return ""
+
+    def _shape_is_unknown(self, bound: BoundNode, preset: Marks, report: Report) -> Marks:
+        """Of unknown shape before any gate is asked; the mark of the tiling stays (4.2, third test)."""
+        name = bound.node.name
+        if not bound.spec.placements & Placement.HOST:
+            what = f"the tiling of {bound.spec.type} is not registered for the host (E19999)"
+            remedy = "register it for the host as well; an operator of unknown shape is tiled there before every launch"
+            report.problem("graph.host-placement", what, bound.place(), remedy)
+        if preset.dynamic_depend:
+            what = f"{DYNAMIC_TILING_DEPEND}: tiling reads the value of {_names(bound, preset.depends)}"
+            report.decide(name, STAGE, what)
+        report.decide(name, gates.STAGE, f"not asked: {preset.unknown_shape}, so it cannot sink")
+        return replace(preset, sink=False)
 
     def _ask_gates(self, bound: BoundNode, preset: Marks, report: Report) -> Marks:
         products = gates.SINK_PRODUCTS[self.policies["sink_products"]]

@@ -61,7 +61,7 @@ def _uses(graph: Graph) -> Iterator[tuple[str, str]]:
     for i, node in enumerate(graph.nodes):
         for k, name in enumerate(node.inputs):
             if name is not None:
-                yield node_place(i, node, f"inputs[{k}]"), name
+                yield node_place(i, node, node.input_part(k)), name
     yield from ((f"outputs[{i}]", name) for i, name in enumerate(graph.outputs))
 
 

@@ -6,6 +6,7 @@ Mirrors the vendor's verification of an `OpDesc` against its IR definition.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from emu_core.errors import PluginError
@@ -19,6 +20,7 @@ from emu_plugins.compiler.attributes import (
     OP_PARA_SIZE,
     PATH_PREFIX,
     REMEDIES,
+    SPLIT_CORE_TYPES,
     STREAM_LABEL,
     SUPER_KERNEL_SCOPE,
     contradictions,
@@ -29,9 +31,10 @@ from emu_plugins.compiler.attributes import (
 from emu_plugins.compiler.graph import node_place
 from emu_plugins.compiler.registration import check_declaration, package_prefix
 from emu_plugins.compiler.report import kind_of, show
+from emu_plugins.tiling.instances import ir_of_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from emu_core.chips import Chip
     from emu_core.kernels import KernelSpec
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from emu_core.policies import PolicySpec
     from emu_plugins.compiler.graph import Graph, Node
     from emu_plugins.compiler.report import Report
+    from formats.blob.model import KernelType
 
 STAGE = "operators"
 
@@ -70,6 +74,7 @@ class BoundNode:
         index: number of the node in the graph.
         attrs: IR attributes in IR order, defaults filled in.
         ge_attrs: GE attributes as preset by the graph.
+        counts: tensors per IR input when one of them is dynamic, an ordinary one counting 1; else empty.
     """
 
     index: int
@@ -78,6 +83,22 @@ class BoundNode:
     kernel: KernelSpec
     attrs: Mapping[str, AttrValue]
     ge_attrs: Mapping[str, AttrValue]
+    counts: tuple[int, ...] = ()
+
+    @cached_property
+    def ir_of(self) -> tuple[int, ...]:
+        """IR index of each input of the node."""
+        return ir_of_slots(self.counts or (1,) * len(self.spec.inputs))
+
+    def ir_indices(self, slots: Iterable[int]) -> tuple[int, ...]:
+        """IR indices of inputs `slots` of the node, ascending, each once."""
+        return tuple(sorted({self.ir_of[slot] for slot in slots}))
+
+    def slot_names(self, slot: int) -> tuple[str, str]:
+        """Names of input `slot` of the node: its IR name, and with its number behind when the IR input is dynamic."""
+        ir = self.ir_of[slot]
+        name = self.spec.inputs[ir].name
+        return name, f"{name}{slot - self.ir_of.index(ir)}" if self.spec.inputs[ir].dynamic else name
 
     @property
     def custom(self) -> bool:
@@ -116,6 +137,11 @@ class BoundNode:
         return self.ge_attrs.get(CORE_TYPE) == "VectorCore"
 
     @property
+    def split_type(self) -> KernelType | None:
+        """Kernel type of an operator whose kernel is split over AI Cores and vector cores, else None."""
+        return SPLIT_CORE_TYPES.get(str(self.ge_attrs.get(CORE_TYPE, "")))
+
+    @property
     def compile_info(self) -> str:
         """`compile_info_json`; empty when the kernel is no dynamic-shape binary."""
         return str(self.ge_attrs.get(COMPILE_INFO, self.spec.compile_info))
@@ -140,9 +166,9 @@ class BoundNode:
         """Where a problem of this node is."""
         return node_place(self.index, self.node, part)
 
-    def input_words(self, index: int) -> str:
-        """IR input `index` as messages name it: its IR name, and the tensor where that is called otherwise."""
-        name, tensor = self.spec.inputs[index].name, self.node.inputs[index]
+    def input_words(self, slot: int) -> str:
+        """Input `slot` of the node as messages name it: its IR name, and the tensor where that is called otherwise."""
+        name, tensor = self.slot_names(slot)[1], self.node.inputs[slot]
         if tensor is None:
             return f"{name} (absent)"
         return name if tensor == name else f"{name} (tensor {tensor})"
@@ -172,7 +198,7 @@ def bind_node(graph: Graph, index: int, host: Registry, chip: Chip, report: Repo
     attrs, ge_attrs = _bind_attrs(spec, index, node, report)
     if kernel is None or len(report.problems) > before:
         return None
-    return BoundNode(index, node, spec, kernel, attrs, ge_attrs)
+    return BoundNode(index, node, spec, kernel, attrs, ge_attrs, _counts(spec, node))
 
 
 def _kernel(spec: OperatorSpec, host: Registry, chip: Chip, place: str, report: Report) -> KernelSpec | None:
@@ -192,20 +218,44 @@ def _kernel(spec: OperatorSpec, host: Registry, chip: Chip, place: str, report: 
 
 
 def _check_arity(spec: OperatorSpec, index: int, node: Node, report: Report) -> None:
-    wanted = ", ".join(each.name + ("?" if each.optional else "") for each in spec.inputs)
-    if len(node.inputs) != len(spec.inputs):
-        what = f"{len(node.inputs)} inputs, {spec.type} has {len(spec.inputs)}"
+    wanted = ", ".join(
+        f"[{each.name}0, …]" if each.dynamic else each.name + ("?" if each.optional else "") for each in spec.inputs
+    )
+    lists = node.lists or (None,) * len(node.inputs)
+    if len(lists) != len(spec.inputs):
+        what = f"{len(lists)} inputs, {spec.type} has {len(spec.inputs)}"
         remedy = f"list them all, null for an absent one: {wanted}"
         report.problem("graph.arity", what, node_place(index, node, "inputs"), remedy)
     else:
-        for k, (name, declared) in enumerate(zip(node.inputs, spec.inputs, strict=True)):
-            if name is None and not declared.optional:
-                what = f"input {declared.name} of {spec.type} must not be absent"
-                report.problem("graph.missing-input", what, node_place(index, node, f"inputs[{k}]"), "connect a tensor")
+        _check_inputs(spec, index, node, lists, report)
     if len(node.outputs) != len(spec.outputs):
         what = f"{len(node.outputs)} outputs, {spec.type} has {len(spec.outputs)}"
         remedy = f"name them all: {', '.join(each.name for each in spec.outputs)}"
         report.problem("graph.arity", what, node_place(index, node, "outputs"), remedy)
+
+
+def _check_inputs(spec: OperatorSpec, index: int, node: Node, lists: tuple[int | None, ...], report: Report) -> None:
+    """Lists where the operator has dynamic inputs and nowhere else, and every input there that must be."""
+    names = iter(node.inputs)
+    for k, (count, declared) in enumerate(zip(lists, spec.inputs, strict=True)):
+        taken = [next(names) for _ in range(1 if count is None else count)]
+        place = node_place(index, node, f"inputs[{k}]")
+        if declared.dynamic and not count:
+            what = f"input {declared.name} of {spec.type} is dynamic: it takes a list of one or more tensors"
+            report.problem("graph.dynamic-input", what, place, "write a list of names")
+        elif count is not None and not declared.dynamic:
+            what = f"input {declared.name} of {spec.type} takes one tensor, not a list"
+            report.problem("graph.dynamic-input", what, place, "write one name")
+        elif taken == [None] and not declared.optional:
+            what = f"input {declared.name} of {spec.type} must not be absent"
+            report.problem("graph.missing-input", what, place, "connect a tensor")
+
+
+def _counts(spec: OperatorSpec, node: Node) -> tuple[int, ...]:
+    """Tensors per IR input, or empty when none is dynamic."""
+    if not any(each.dynamic for each in spec.inputs):
+        return ()
+    return tuple(1 if count is None else count for count in node.lists)
 
 
 def _bind_attrs(

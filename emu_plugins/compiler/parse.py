@@ -207,17 +207,24 @@ def _data(data: object, info: TensorInfo, path: str, report: Report, load_npz: N
 def _node(item: object, path: str, report: Report) -> Node:
     before = len(report.problems)
     raw = _object(item, "node", path, report)
+    inputs = [_node_input(each, f"{path}.inputs[{i}]", report) for i, each in _items(raw, "inputs", path, report)]
+    dynamic = any(isinstance(each, tuple) for each in inputs)
     node = Node(
         name=_name(raw, "name", path, report),
         type=_name(raw, "type", path, report),
-        inputs=tuple(
-            None if name is None else _valid_name(name, f"{path}.inputs[{i}]", report)
-            for i, name in _items(raw, "inputs", path, report)
-        ),
+        inputs=tuple(name for each in inputs for name in (each if isinstance(each, tuple) else (each,))),
         outputs=tuple(_names(raw, "outputs", path, report)),
         attrs=_attrs(raw.get("attrs", {}), _join(path, "attrs"), report),
+        lists=tuple(len(each) if isinstance(each, tuple) else None for each in inputs) if dynamic else (),
     )
     return node if len(report.problems) == before else replace(node, sound=False)
+
+
+def _node_input(item: object, path: str, report: Report) -> str | tuple[str, ...] | None:
+    """One entry of a node's inputs: a name, None for an absent one, or the names of a dynamic one."""
+    if isinstance(item, (list, tuple)):
+        return tuple(_valid_name(each, f"{path}[{k}]", report) for k, each in enumerate(item))
+    return None if item is None else _valid_name(item, path, report)
 
 
 def _attrs(raw: object, path: str, report: Report) -> dict[str, RawAttr]:

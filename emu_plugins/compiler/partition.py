@@ -7,7 +7,7 @@ Mirrors the vendor's `DynamicShapePartitioner::MarkUnknownShapeNodes` with its o
 | test | unknown because |
 |---|---|
 | `_force_unknown_shape`, preset or by a gate that failed | forced |
-| an output shape with -1 or -2 | shape |
+| the shape of an input or output has -1 or -2 | shape |
 | `_is_support_addr_refresh` is false | its addresses cannot be refreshed |
 
 Clusters: a run of the execution order whose nodes are all known or all unknown is one part. What becomes of the static
@@ -71,8 +71,10 @@ class Partition:
 
 def unknown_reason(bound: BoundNode, marks: Marks) -> str:
     """Why `bound` is of unknown shape, or empty: the tests of the table, first that holds."""
+    preset = bound.flag(FORCE_UNKNOWN_SHAPE)
+    if marks.unknown_shape and not preset:
+        return marks.unknown_shape
     if marks.force_unknown:
-        preset = bound.flag(FORCE_UNKNOWN_SHAPE)
         return f"{FORCE_UNKNOWN_SHAPE} is preset" if preset else f"{FORCE_UNKNOWN_SHAPE}: a gate failed"
     if bound.ge_attrs.get(ADDR_REFRESH) is False:
         return f"{ADDR_REFRESH} is false"

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from emu_core.graph import Compiled
-from emu_core.limits import require, uses, wait_entries
+from emu_core.limits import require
 from emu_core.policies import PolicySet
 from emu_plugins.compiler.constants import load_npz
 from emu_plugins.compiler.emit import build_blob, number_kernels
+from emu_plugins.compiler.limits import uses_in_words
 from emu_plugins.compiler.marks import Marker
 from emu_plugins.compiler.names import check_names, check_uses, order_nodes
 from emu_plugins.compiler.operators import bind_node
@@ -67,7 +68,8 @@ def compile_graph(
         LimitError: the program needs more than the chip has.
         PluginError: the declaration of an operator is broken.
     """
-    report, seen = Report(options.source), Snapshots(options.details)
+    report = Report(options.source)
+    seen = Snapshots(options.details or options.after_pass is not None, tell=options.after_pass)
     policies = PolicySet(host.policy_specs, options.policies)
     base = Path(options.source).parent if options.source else None
     graph = parse_graph(raw, report, partial(load_npz, base))
@@ -78,9 +80,9 @@ def compile_graph(
     seen.options_resolved(build)
     if readable:
         check_uses(graph, report)
-    return _Compilation(graph, build, chip, policies, report, seen, options.progress or _nobody).compile(
-        host, tile, readable=readable
-    )
+    return _Compilation(
+        graph, build, chip, policies, report, seen, options.details, options.progress or _nobody
+    ).compile(host, tile, readable=readable)
 
 
 def _nobody() -> None:
@@ -103,6 +105,7 @@ class _Compilation:
     policies: PolicySet
     report: Report
     seen: Snapshots
+    details: bool
     progress: Callable[[], object]
 
     def compile(self, host: Registry, tile: HostTiler | None, *, readable: bool) -> Compiled:
@@ -117,8 +120,8 @@ class _Compilation:
             blob,
             tuple(self.report.warnings),
             tuple(self.report.decisions),
-            self.seen.explanation(),
-            tuple(self.seen.taken),
+            self.seen.explanation() if self.details else {},
+            tuple(self.seen.taken) if self.details else (),
         )
 
     def _understand(self, host: Registry) -> tuple[tuple[BoundNode, ...], dict[str, TensorInfo]]:
@@ -139,7 +142,7 @@ class _Compilation:
         if not self.report.problems:
             self.seen.shapes_inferred(nodes, infos)
         constants = {each.name: each.data for each in self.graph.constants}
-        marker = Marker(self.build, self.chip, self.policies, constants)
+        marker = Marker(self.build, self.chip, self.policies, constants, infos)
         marks = {bound.node.name: marker.mark(bound, self.report) for bound in nodes}
         parts = partition(nodes, marks, constants, self.report, keep=self.policies["graph_partition"] == "parts")
         if not self.report.problems:
@@ -204,8 +207,7 @@ class _Compilation:
         for stage, listed in written.lists.items():
             self.seen.tasks_written(written.plans, listed, program, stage)
         blob = build_blob(program, written.plans, written.last, self._flags)
-        used = uses(blob, self.chip, per_wait=wait_entries(self.policies))
-        require(used, self.chip, where=f"graph {program.graph.name}")
+        require(uses_in_words(blob, self.chip, self.policies), self.chip, where=f"graph {program.graph.name}")
         return blob
 
 

@@ -16,7 +16,8 @@ from emu_plugins.compiler.ffts_plus import ffts_plus_info
 from emu_plugins.compiler.report import show
 from emu_plugins.compiler.sink import check_tiling_sink
 from emu_plugins.compiler.value_watch import ValueWatch
-from emu_plugins.tiling.request import TilingRequest
+from emu_plugins.tiling.instances import slots_of
+from emu_plugins.tiling.request import TilingRequest, TilingResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from emu_plugins.compiler.marks import Marks
     from emu_plugins.compiler.operators import BoundNode
     from emu_plugins.compiler.report import Report
-    from emu_plugins.tiling.request import TilingResult
 
 STAGE = "running_params"
 LOG_WORKSPACE_BYTES = 20_480
@@ -74,7 +74,12 @@ class ParamsCalculator:
     flags: tuple[int, int] = (0, 0)
 
     def calculate(self, bound: BoundNode, marks: Marks, report: Report, *, unknown_graph: bool) -> RunningParams | None:
-        """Tile `bound` once, or None after noting why its parameters cannot be used."""
+        """Tile `bound` once, or None after noting why its parameters cannot be used.
+
+        With unknown dimensions there is nothing to tile before a run says what they are.
+        """
+        if marks.unknown_shape:
+            return self._postponed(bound, report)
         watch = ValueWatch(bound.spec.tiling)
         try:
             found = self.tile(replace(bound.spec, tiling=watch), self.request(bound, marks), self.chip)
@@ -85,6 +90,12 @@ class ParamsCalculator:
             return None
         sinks = check_tiling_sink(bound, marks, unknown_graph=unknown_graph)
         return self._checked(bound, found, report, sinks=sinks)
+
+    def _postponed(self, bound: BoundNode, report: Report) -> RunningParams:
+        key = bound.kernel.tiling_keys[0] if bound.kernel.tiling_keys else 0
+        report.decide(bound.node.name, STAGE, "no tiling at compile time: the shape is known at run time only")
+        info = ffts_plus_info(bound, self.chip, sinks=False, key=key)
+        return RunningParams(TilingResult(key, 0, (), b""), (), ffts_plus=info)
 
     def request(self, bound: BoundNode, marks: Marks) -> TilingRequest:
         """The tiling question about `bound`."""
@@ -100,6 +111,7 @@ class ParamsCalculator:
             capacity=bound.tiling_capacity,
             deterministic=self.flags[0],
             deterministic_level=self.flags[1],
+            counts=bound.counts,
         )
 
     def _checked(self, bound: BoundNode, found: TilingResult, report: Report, *, sinks: bool) -> RunningParams | None:
@@ -145,7 +157,8 @@ def _check_key(bound: BoundNode, found: TilingResult, report: Report) -> None:
 
 def _value_remedy(bound: BoundNode, watch: ValueWatch) -> str:
     """What to do when the tiling asked for values that it cannot have yet; empty when that is not the reason."""
-    missing = [bound.input_words(k) for k in watch.missing if k < len(bound.spec.inputs)]
+    asked = (k for k in watch.missing if k < len(bound.spec.inputs))
+    missing = [bound.input_words(slot) for k in asked for slot in slots_of((k,), bound.counts)]
     if not missing:
         return ""
     return (

@@ -27,7 +27,9 @@ _OVERFLOW = 1 << 63
 
 
 def tensor_bytes(info: TensorInfo) -> int:
-    """Size in bytes of a tensor with a static shape."""
+    """Size in bytes of a tensor; 0 when its shape is known at run time only."""
+    if min(info.shape, default=0) < 0:
+        return 0
     return math.prod(info.shape) * BY_NAME[info.dtype].size
 
 
@@ -56,6 +58,8 @@ class Shapes:
         if not self._dtypes_fit(bound, inputs):
             return
         outputs = self._ask(bound, inputs)
+        if all(info is None or min(info.shape, default=0) >= 0 for info in inputs):
+            outputs = self._known_only(bound, outputs)
         for k, (name, info) in enumerate(zip(bound.node.outputs, outputs, strict=False)):
             self._keep(name, info, bound.place(f"outputs[{k}]"))
         if outputs:
@@ -64,11 +68,12 @@ class Shapes:
 
     def _dtypes_fit(self, bound: BoundNode, inputs: tuple[TensorInfo | None, ...]) -> bool:
         fit = True
-        for k, (info, declared) in enumerate(zip(inputs, bound.spec.inputs, strict=True)):
+        for k, (info, ir) in enumerate(zip(inputs, bound.ir_of, strict=True)):
+            declared = bound.spec.inputs[ir]
             if info is not None and declared.dtypes and info.dtype not in declared.dtypes:
                 what = f"input {bound.input_words(k)}: {bound.spec.type} does not take {info.dtype}"
                 remedy = f"it takes {', '.join(declared.dtypes)}"
-                self._report.problem("graph.dtype", what, bound.place(f"inputs[{k}]"), remedy)
+                self._report.problem("graph.dtype", what, bound.place(bound.node.input_part(k)), remedy)
                 fit = False
         return fit
 
@@ -89,13 +94,22 @@ class Shapes:
             raise PluginError(what, id="plugin.infer", where=where, remedy="report it to the plugin's author")
         return outputs
 
+    def _known_only(self, bound: BoundNode, outputs: tuple[TensorInfo, ...]) -> tuple[TensorInfo, ...]:
+        """`outputs`, or none when a shape depends on more than shapes: no run could tell it before the launch."""
+        bad = [k for k, info in enumerate(outputs) if min(info.shape, default=0) < 0]
+        for k in bad:
+            what = f"the shape {list(outputs[k].shape)} has unknown dimensions although those of all inputs are known"
+            remedy = "such an operator is unsupported here: its shape depends on values"
+            self._report.problem("graph.unknown-shape", what, bound.place(f"outputs[{k}]"), remedy)
+        return () if bad else outputs
+
     def _refused(self, bound: BoundNode, error: ShapeError) -> None:
-        at = next((k for k, each in enumerate(bound.spec.inputs) if each.name == error.input), None)
+        at = next((k for k in range(len(bound.node.inputs)) if error.input in bound.slot_names(k)), None)
         if at is None:
             self._report.problem("graph.shape", error.what, bound.place("inputs"), error.remedy)
         else:
             what = f"input {bound.input_words(at)}: {error.what}"
-            self._report.problem("graph.shape", what, bound.place(f"inputs[{at}]"), error.remedy)
+            self._report.problem("graph.shape", what, bound.place(bound.node.input_part(at)), error.remedy)
 
     def _keep(self, name: str, info: TensorInfo, place: str) -> None:
         self.known[name] = info if self._usable(info, place) else None
@@ -103,13 +117,13 @@ class Shapes:
     def _usable(self, info: TensorInfo, place: str) -> bool:
         if not info.dtype:
             return False
-        if any(dim < 0 for dim in info.shape):
-            what = f"shape {list(info.shape)} has unknown dimensions (unsupported here)"
-            self._report.problem("graph.unknown-shape", what, place, "give static shapes, one graph per shape")
-        elif len(info.shape) > MAX_RANK:
+        unknown = min(info.shape, default=0) < 0
+        if len(info.shape) > MAX_RANK:
             self._report.problem(
                 "graph.shape", f"{len(info.shape)} dimensions", place, f"at most {MAX_RANK} are possible"
             )
+        elif unknown:
+            return True
         elif (size := tensor_bytes(info)) >= _OVERFLOW:
             what = f"the size of shape {list(info.shape)} overflows 64 bits"
             self._report.problem("graph.size", what, place, "make it smaller")

@@ -61,7 +61,7 @@ def _check_sinking(bound: BoundNode, marks: Marks, never_timeout: str, report: R
 def _choose(bound: BoundNode, marks: Marks, *, unknown_graph: bool) -> Tiling:
     if check_tiling_sink(bound, marks, unknown_graph=unknown_graph):
         return Tiling.DEVICE
-    host = unknown_graph and (marks.dynamic_depend or marks.force_unknown)
+    host = unknown_graph and (marks.dynamic_depend or marks.force_unknown or bool(marks.unknown_shape))
     return Tiling.HOST if host else Tiling.COMPILE
 
 

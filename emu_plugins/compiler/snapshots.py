@@ -16,7 +16,7 @@ from emu_plugins.compiler.tasks import kernel_format
 from formats.blob.model import TaskType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from emu_core.operators import TensorInfo
     from emu_plugins.compiler.graph import Graph
@@ -44,17 +44,23 @@ class Snapshots:
     """Collects snapshots; without `wanted` it does nothing.
 
     Each pass adds keys to the account of a node or of the graph; a snapshot is all that is known by then.
+
+    Attributes:
+        tell: is told the name of each pass and the snapshot after it.
     """
 
     wanted: bool
     graph: dict[str, object] = field(default_factory=dict)
     nodes: dict[str, dict[str, object]] = field(default_factory=dict)
     taken: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
+    tell: Callable[[str, Mapping[str, object]], object] | None = None
 
     def after(self, name: str) -> None:
         """Keep what is known after pass `name`; accounts are replaced, never changed in place."""
         nodes = [dict(account) for account in self.nodes.values()]
         self.taken.append((name, {"pass": name, **self.graph, "nodes": nodes}))
+        if self.tell is not None:
+            self.tell(*self.taken[-1])
 
     def add(self, node: str, **known: object) -> None:
         """Add to the account of `node`."""
@@ -231,7 +237,7 @@ class Snapshots:
         self.add(node, attributes={**(known if isinstance(known, dict) else {}), **more})
 
     def _resources(self, bound: BoundNode, program: Program, stream: int, event: int) -> None:
-        asked = sink_resources(program.marks[bound.node.name].depends)
+        asked = sink_resources(bound.ir_indices(program.marks[bound.node.name].depends))
         self._attributes(
             bound.node.name,
             {

@@ -23,6 +23,8 @@ from formats.blob.model import BlobEvent, BlobStream, BlobTask, TaskType
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+_WAITS = (TaskType.EVENT_WAIT, TaskType.NOTIFY_WAIT)
+_RECORDS = (TaskType.EVENT_RECORD, TaskType.NOTIFY_RECORD)
 JOIN_STAGE = "join"
 SPLIT_STAGE = "split"
 SPLIT_MARGIN = 27
@@ -65,13 +67,13 @@ def join_ends(found: TaskList, *, always: bool) -> TaskList:
     """`found` with an event from the end of each stream to the end of the graph, its last task."""
     *tasks, end = found.tasks
     last = {task.stream_id: task for task in tasks}
-    awaited = {t.event_id for t in tasks if t.type == TaskType.EVENT_WAIT and t.stream_id == end.stream_id}
+    awaited = {t.event_id for t in tasks if t.type in _WAITS and t.stream_id == end.stream_id}
     events = list(found.events)
     for stream in found.streams:
         task = last.get(stream.id)
         if stream.id == end.stream_id or task is None:
             continue
-        if not always and task.type == TaskType.EVENT_RECORD and task.event_id in awaited:
+        if not always and task.type in _RECORDS and task.event_id in awaited:
             continue
         event = BlobEvent(len(events), f"{stream.name}_to_end")
         events.append(event)

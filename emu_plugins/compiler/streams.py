@@ -26,7 +26,7 @@ from emu_plugins.compiler.resources import INVALID, RESOURCE_NAME, Asking, assig
 from formats.blob.model import BlobEvent, BlobStream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from emu_plugins.compiler.marks import Marks
     from emu_plugins.compiler.operators import BoundNode
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 STAGE = "streams"
 MAIN_STREAM = 0
+VECTOR_STREAM = "mix_core"
+"""Name of the attached stream of parts of kernels on the vector cores, in front of that of its main stream."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Resources:
     Attributes:
         main: stream of its kernel.
         attached: stream of its tiling, or None when it does not sink or was given none.
+        vector: stream of the part of its kernel on the vector cores, or None when the kernel is not split.
+        notifies: notifies that start that part and end it.
         event: event of its tiling, or None.
         waits: events that its tiling waits for on the attached stream (from producers of depended inputs).
         records: events that it records on the main stream after its kernel.
@@ -53,6 +57,8 @@ class Resources:
 
     main: int = MAIN_STREAM
     attached: int | None = None
+    vector: int | None = None
+    notifies: tuple[int, int] = (-1, -1)
     event: int | None = None
     waits: tuple[int, ...] = ()
     records: tuple[int, ...] = ()
@@ -91,7 +97,12 @@ def main_streams(nodes: Sequence[BoundNode]) -> dict[str, int]:
 
 
 def allocate(
-    nodes: Sequence[BoundNode], sinking: Mapping[str, Marks], producers: Mapping[str, BoundNode], report: Report
+    nodes: Sequence[BoundNode],
+    sinking: Mapping[str, Marks],
+    producers: Mapping[str, BoundNode],
+    report: Report,
+    *,
+    split: Collection[str] = (),
 ) -> Allocation:
     """Assign streams and events.
 
@@ -99,11 +110,17 @@ def allocate(
         nodes: in execution order.
         sinking: marks of the operators that sink, by node name.
         producers: producing node by tensor name.
+        split: names of the operators whose kernel is split over AI Cores and vector cores.
         report: gets a decision per sinking node, and a warning per order that nothing enforces.
     """
     mains = main_streams(nodes)
     asking = [
-        Asking(name, mains[name], sink_resources(sinking[name].depends).streams, DISABLE_ATTACHED in bound.ge_attrs)
+        Asking(
+            name,
+            mains[name],
+            sink_resources(bound.ir_indices(sinking[name].depends)).streams,
+            DISABLE_ATTACHED in bound.ge_attrs,
+        )
         for bound in nodes
         if (name := bound.node.name) in sinking
     ]
@@ -119,7 +136,25 @@ def allocate(
             of_node[name] = replace(of_node[name], event=len(events))
             events.append(BlobEvent(len(events), f"{RESOURCE_NAME}_{name}"))
         _say(name, of_node[name], report)
-    return Allocation(_streams(assigned), tuple(events), of_node)
+    streams = _streams(assigned)
+    more = _with_vector_streams([bound.node.name for bound in nodes if bound.node.name in split], of_node, streams)
+    for name in more:
+        start, end = len(events), len(events) + 1
+        of_node[name] = replace(more[name], notifies=(start, end))
+        events += [BlobEvent(start, f"{VECTOR_STREAM}_start_{name}"), BlobEvent(end, f"{VECTOR_STREAM}_end_{name}")]
+        report.decide(name, STAGE, f"kernel split: vector cores on stream {more[name].vector}")
+    serving = dict.fromkeys((found.vector, found.main) for found in more.values())
+    vectors = (BlobStream(i, f"{VECTOR_STREAM}_stream_{main}", serves=main) for i, main in serving if i is not None)
+    return Allocation((*streams, *vectors), tuple(events), of_node)
+
+
+def _with_vector_streams(
+    names: Sequence[str], of_node: Mapping[str, Resources], streams: Sequence[BlobStream]
+) -> dict[str, Resources]:
+    """Resources of the operators whose kernel is split: one more stream for each of their main streams."""
+    mains = dict.fromkeys(of_node[name].main for name in names)
+    stream = {main: len(streams) + at for at, main in enumerate(mains)}
+    return {name: replace(of_node[name], vector=stream[of_node[name].main]) for name in names}
 
 
 def _say(name: str, found: Resources, report: Report) -> None:

@@ -53,6 +53,8 @@ def exclusion(bound: BoundNode, *, sinks: bool) -> str:
     could_sink = bool(bound.spec.placements & Placement.AICPU)
     if could_sink and not sinks and attrs.get(ENSURE_REUSE) is True:
         return f"its tiling does not sink although it could, and {ENSURE_REUSE} is true"
+    if bound.split_type is not None:
+        return "its kernel is split over AI Cores and vector cores"
     if attrs.get(SUPPORTS_FUSION, 1) != 1:
         return f"{SUPPORTS_FUSION} is not 1"
     size = attrs.get(LOCAL_MEMORY, 0)

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from emu_plugins.compiler.args_format import ArgEntry, ArgKind, format_args
+from emu_plugins.compiler.args_format import ALL, ArgEntry, ArgKind, format_args
 from emu_plugins.compiler.attributes import CORE_TYPE, DISABLE_ATTACHED
 from emu_plugins.compiler.ffts_plus import SINK_KERNEL_TASKS, kernel_task_type
 from emu_plugins.compiler.libraries import TILING_FUNCTION, tiling_library
 from emu_plugins.compiler.sink_step import SinkStepError, insert_sink_tasks
+from emu_plugins.compiler.split_kernels import refusal, split
 from emu_plugins.compiler.streams import MAIN_STREAM
 from emu_plugins.compiler.streams import STAGE as STREAMS_STAGE
 from emu_plugins.compiler.super_kernel_tasks import SuperKernelWriter
@@ -62,17 +63,30 @@ def nop_count(chip: Chip, policies: PolicySet) -> int:
     return by_source[value] if value in by_source else int(value)
 
 
-def kernel_format(plan: NodePlan, *, sinks: bool) -> tuple[ArgEntry, ...]:
+def kernel_format(plan: NodePlan, *, sinks: bool, unknown: bool = False) -> tuple[ArgEntry, ...]:
     """Args format of the AI Core task as FE writes it before the sink step (`tiling_sink_compiler.md` 7.4).
 
-    Absent optional inputs keep their entry, without star. `{t}` stands for tiling data computed before the launch;
-    a sinking operator has none. The log workspace is no argument of the kernel.
+    Absent optional inputs keep their entry, without star; dynamic ones are passed by descriptor. `{t}` stands for
+    tiling data computed before the launch; a sinking operator has none. The log workspace is no argument of the kernel.
+    An operator of `unknown` shape has as many workspaces as each launch needs.
     """
-    inputs = [ArgEntry(ArgKind.INPUT, k, folded=name is None) for k, name in enumerate(plan.bound.node.inputs)]
+    inputs = _input_entries(plan.bound)
     outputs = [ArgEntry(ArgKind.OUTPUT, k) for k in range(len(plan.bound.node.outputs))]
-    workspaces = [ArgEntry(ArgKind.WORKSPACE, k) for k in range(plan.params.kernel_workspaces)]
+    numbers = (ALL,) if unknown else range(plan.params.kernel_workspaces)
+    workspaces = [ArgEntry(ArgKind.WORKSPACE, k) for k in numbers]
     tiling = [] if sinks else [ArgEntry(ArgKind.TILING)]
     return (*inputs, *outputs, *workspaces, *tiling)
+
+
+def _input_entries(bound: BoundNode) -> list[ArgEntry]:
+    """One entry per IR input."""
+    first = {ir: bound.node.inputs[slot] for slot, ir in reversed(tuple(enumerate(bound.ir_of)))}
+    return [
+        ArgEntry(ArgKind.INPUT_DESC, k, folded=True)
+        if declared.dynamic
+        else ArgEntry(ArgKind.INPUT, k, folded=first[k] is None)
+        for k, declared in enumerate(bound.spec.inputs)
+    ]
 
 
 def tiling_format(plan: NodePlan) -> tuple[ArgEntry, ...]:
@@ -140,15 +154,24 @@ class TaskWriter:
             block_dim=plan.params.tiling.block_dim,
             kernel_type=KernelType.TE,
             schem=plan.params.tiling.schedule_mode,
-            args_format=format_args(kernel_format(plan, sinks=sinks)),
+            args_format=format_args(kernel_format(plan, sinks=sinks, unknown=self._unknown(plan))),
         )
-        return (_of(plan, task),)
+        return split(_of(plan, task), plan.bound, plan.resources, self.program.chip)
+
+    def _unknown(self, plan: NodePlan) -> bool:
+        """The operator has a tensor whose shape is known at run time only."""
+        return bool(self.program.marks[plan.bound.node.name].unknown_shape)
 
     def _own_tasks(self, plan: NodePlan) -> tuple[BlobTask, ...]:
         base = self.base_tasks(plan)
-        if plan.bound.on_vector_core and not self.program.chip.vector_cores:
+        if (plan.bound.on_vector_core or plan.bound.split_type) and not self.program.chip.vector_cores:
             what = f"the kernel is to run on vector cores of their own, and {self.program.chip.name} has none"
             self.refuse(plan, SinkStepError("graph.kernel", what, f"drop {CORE_TYPE}"))
+        elif plan.bound.split_type is not None:
+            what, remedy = refusal(plan.bound, self.program.chip, sinks=self.program.sinks(plan.bound))
+            if what:
+                self.refuse(plan, SinkStepError("graph.kernel", what, remedy))
+                return base
         if not self.program.sinks(plan.bound):
             return base
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from emu_plugins.compiler.split_kernels import refusal, shares
 from emu_plugins.compiler.stream_ends import SPLIT_MARGIN, TaskList, join_ends, shifted, split_streams
 from emu_plugins.compiler.streams import MAIN_STREAM, Resources, allocate
 from emu_plugins.compiler.tasks import NodePlan, TaskWriter
@@ -70,7 +71,7 @@ def _write(program: Program, nodes: Sequence[BoundNode], decided: Decided, repor
     sinking = {bound.node.name: program.marks[bound.node.name] for bound in nodes if program.sinks(bound)}
     producers = {name: bound for bound in nodes for name in bound.node.outputs}
     host = bool(nodes) and program.owner_unknown(nodes[0])
-    found = allocate([] if host else nodes, sinking, producers, report)
+    found = allocate([] if host else nodes, sinking, producers, report, split=_split(program, nodes, decided))
     plans = tuple(_plan(bound, found.of_node.get(bound.node.name, Resources()), decided) for bound in nodes)
     tasks = TaskWriter(program, report, () if host else _of(decided.fused, nodes)).graph_tasks(plans)
     listed = TaskList(tasks, found.streams, found.events)
@@ -81,6 +82,17 @@ def _write(program: Program, nodes: Sequence[BoundNode], decided: Decided, repor
     if program.policies["stream_split"] == "on":
         lists[STAGES[2]] = split_streams(joined, program.chip.usable_tasks - SPLIT_MARGIN)
     return Written(plans, lists)
+
+
+def _split(program: Program, nodes: Sequence[BoundNode], decided: Decided) -> frozenset[str]:
+    """Operators whose kernel is split over AI Cores and vector cores, each of them getting at least one block."""
+    return frozenset(
+        bound.node.name
+        for bound in nodes
+        if bound.split_type is not None and program.chip.vector_cores
+        if not refusal(bound, program.chip, sinks=program.sinks(bound))[0]
+        if shares(decided.params[bound.node.name].tiling.block_dim, program.chip)[1] > 0
+    )
 
 
 def _plan(bound: BoundNode, resources: Resources, decided: Decided) -> NodePlan:

@@ -36,9 +36,9 @@ class _WatchedContext:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the context has
         return getattr(self._context, name)
 
-    def input_data(self, index: int) -> bytes | None:
+    def input_data(self, index: int, instance: int = 0) -> bytes | None:
         """As the context answers."""
-        data = self._context.input_data(index)
+        data = self._context.input_data(index, instance) if instance else self._context.input_data(index)
         if data is None and index not in self._missing:
             self._missing.append(index)
         return data

@@ -78,13 +78,18 @@ class GraphBuilder:
         return Tensor(name)
 
     def node(
-        self, op_type: str, *inputs: Tensor | None, name: str = "", outputs: Sequence[str] = (), **attrs: Attr
+        self,
+        op_type: str,
+        *inputs: Tensor | Sequence[Tensor] | None,
+        name: str = "",
+        outputs: Sequence[str] = (),
+        **attrs: Attr,
     ) -> Tensor:
-        """An operator with one output, which is returned; inputs in IR order, None for an absent optional one.
+        """An operator with one output, which is returned.
 
         Args:
             op_type: operator type.
-            inputs: tensors of this graph.
+            inputs: tensors of this graph in IR order, None for an absent optional one, a list for a dynamic one.
             name: node name; by default the type in lower case and a number.
             outputs: names of the outputs; by default the node's name with `_out` behind it.
             attrs: attributes by name; GE attributes as well.
@@ -94,7 +99,7 @@ class GraphBuilder:
     def nodes(
         self,
         op_type: str,
-        *inputs: Tensor | None,
+        *inputs: Tensor | Sequence[Tensor] | None,
         name: str = "",
         outputs: Sequence[str] = (),
         count: int = 0,
@@ -114,7 +119,7 @@ class GraphBuilder:
         node: dict[str, object] = {
             "name": chosen,
             "type": op_type,
-            "inputs": [None if each is None else each.name for each in inputs],
+            "inputs": [_entry(each) for each in inputs],
             "outputs": names,
         }
         if attrs:
@@ -143,6 +148,13 @@ class GraphBuilder:
         number = self._count.get(op_type, 0)
         self._count[op_type] = number + 1
         return f"{op_type.lower()}{number}"
+
+
+def _entry(given: Tensor | Sequence[Tensor] | None) -> str | list[str] | None:
+    """The entry of a node's inputs."""
+    if given is None or isinstance(given, Tensor):
+        return None if given is None else given.name
+    return [each.name for each in given]
 
 
 def _array_bytes(array: object) -> bytes:

@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import GraphError, Problem
 from emu_plugins.compiler.attributes import GE_ATTRS
-from emu_plugins.importers.collect import UNSUPPORTED, Refusals, padded_inputs, padded_outputs
+from emu_plugins.importers.collect import UNSUPPORTED, Refusals, named_inputs, padded_inputs, padded_outputs
 from emu_plugins.importers.ge_text import TextError, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from emu_core.operators import OperatorSpec
+    from emu_plugins.importers.collect import Entry
     from emu_plugins.importers.ge_text import Message, Value
 
 DTYPES: Mapping[str, str] = MappingProxyType({
@@ -142,7 +143,7 @@ class _Reader:
         attrs = self._attrs(op, op_type)
         return {**found, "attrs": attrs} if attrs else found
 
-    def _ir_inputs(self, op: Message, op_type: str) -> list[str | None]:
+    def _ir_inputs(self, op: Message, op_type: str) -> list[Entry]:
         """Inputs by IR index: by name where the text tells the names of its instances, else in order."""
         sources, spec = self._sources(op), self._operators.get(op_type)
         attributes = _attributes(op)
@@ -150,8 +151,9 @@ class _Reader:
         places = _listed(attributes.get("_input_name_value", {}), "i")
         if spec is None or not names or len(names) != len(places):
             return padded_inputs(op_type, sources, self._operators)
-        by_name = {n: sources[k] for n, k in zip(names, places, strict=True) if isinstance(k, int) and k < len(sources)}
-        return [by_name.get(each.name) for each in spec.inputs]
+        pairs = zip(names, places, strict=True)
+        by_name = {str(n): sources[k] for n, k in pairs if isinstance(k, int) and k < len(sources)}
+        return named_inputs(spec, by_name)
 
     def _sources(self, op: Message) -> list[str | None]:
         """Tensors of the data inputs of `op`, None for one that is not connected."""

@@ -6,14 +6,14 @@ are GE options.
 
 | taken | from |
 |---|---|
-| graph inputs without an initializer | inputs |
+| graph inputs without an initializer | inputs; a symbolic dimension is -1, an input without shape has [-2] |
 | initializers, `Constant` nodes with a tensor | constants |
 | nodes | nodes; an empty input name is an absent optional input, a missing node name is made up |
+| inputs of an operator with one dynamic input | that one takes what the others leave |
 | attributes: float, int, string, floats, ints | attributes; an int becomes a bool where the operator wants one |
 
 | not taken | |
 |---|---|
-| symbolic dimensions, tensors of unknown shape | shapes are static here |
 | strings, sequences, maps, optional and sparse tensors, float8, 4-bit and complex types | no such element types |
 | data outside of the file | only the file itself is read |
 | graph and tensor attributes (`If`, `Loop`, `Scan`), model functions, training information | no control flow |
@@ -42,7 +42,7 @@ _EXTERNAL = 1
 _FLOAT, _INT, _STRING, _FLOATS, _INTS = 1, 2, 3, 6, 7
 """Numbers of `AttributeProto.AttributeType`."""
 _FIELDS: Mapping[int, str] = MappingProxyType({_FLOAT: "f", _INT: "i", _FLOATS: "floats", _INTS: "ints"})
-_STATIC = "export the model with static shapes"
+_UNKNOWN_DIM, _UNKNOWN_RANK = -1, -2
 
 
 def onnx_to_graph(data: bytes, operators: Mapping[str, OperatorSpec], *, source: str = "") -> Mapping[str, object]:
@@ -119,18 +119,7 @@ class _Reader:
             self._refusals.note("is no tensor", where, "sequences, maps and optional values have no counterpart")
             return {}
         tensor = value.type.tensor_type
-        return {"name": name, "dtype": self._dtype(tensor.elem_type, where), "shape": self._dims(tensor, where)}
-
-    def _dims(self, tensor: Any, where: str) -> list[int]:  # noqa: ANN401 - a message of an extra
-        if not tensor.HasField("shape"):
-            self._refusals.note("has no shape", where, _STATIC)
-            return []
-        dims = list(tensor.shape.dim)
-        for at, dim in enumerate(dims):
-            if not dim.HasField("dim_value"):
-                name = f" {_text(dim.dim_param)!r}" if dim.dim_param else ""
-                self._refusals.note(f"dimension {at} is the unknown{name}", where, _STATIC)
-        return [dim.dim_value for dim in dims]
+        return {"name": name, "dtype": self._dtype(tensor.elem_type, where), "shape": _dims(tensor)}
 
     def _dtype(self, number: int, where: str) -> str:
         if number not in DTYPES:
@@ -194,6 +183,13 @@ class _Reader:
                 yield key, bool(value)
             else:
                 yield key, value
+
+
+def _dims(tensor: Any) -> list[int]:  # noqa: ANN401 - a message of an extra
+    """Dimensions, -1 for a symbolic one; an unknown rank for a tensor without shape."""
+    if not tensor.HasField("shape"):
+        return [_UNKNOWN_RANK]
+    return [dim.dim_value if dim.HasField("dim_value") else _UNKNOWN_DIM for dim in tensor.shape.dim]
 
 
 def _text(value: str | bytes) -> str:

@@ -112,7 +112,9 @@ def run_probe(launch: KernelLaunch) -> None:
             id="probe.launch",
             remedy="launch with 1 or more blocks, a key from 0 to 2 and the tiling data of this tensor",
         )
-    for block, (start, end) in enumerate(ceil_slices(data.elements, launch.block_dim)):
+    slices = tuple(ceil_slices(data.elements, launch.all_blocks))
+    for block in launch.own_blocks:
+        start, end = slices[block]
         if start < end:
             fill_slice(launch, data, start, end - start, float(KEY_WEIGHT * launch.tiling_key + block))
 
@@ -172,7 +174,7 @@ def fill_slice(launch: KernelLaunch, data: ProbeTilingData, start: int, count: i
         y[...] = x + value
 
 
-KERNEL = KernelSpec(OP_TYPE, CoreType.AIV, KEYS, run_probe, probe_cost)
+KERNEL = KernelSpec(OP_TYPE, CoreType.AIV, KEYS, run_probe, probe_cost, splits=True)
 
 OPERATOR = OperatorSpec(
     type=OP_TYPE,

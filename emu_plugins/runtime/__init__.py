@@ -1,4 +1,4 @@
-"""Runtime V1: the host API, loading a task blob through it, and host scheduling of unknown-shape graphs.
+"""Runtimes V1 and V2: the host API, loading a task blob through it, host scheduling, and execution graphs.
 
 A host program imports from here: `Runtime` and what its calls take (`docs/host_api.md`). The names are imported when
 they are first asked for, so that listing plugins stays quick.
@@ -18,79 +18,20 @@ if TYPE_CHECKING:
 
     from emu_core.device import Device
     from emu_core.model import Model
-    from emu_plugins.runtime.host import (
-        AI_CORE_TASK,
-        CODES,
-        DEFAULT_FLAG,
-        HEAD_STREAM,
-        LIMIT_CODES,
-        NOT_MIX,
-        RANDOM_TASK,
-        STUB_DEVICE,
-        SUCCESS,
-        TILING_KEY_SINK,
-        ApiCode,
-        Capability,
-        DeviceError,
-        EventHandle,
-        EventStyle,
-        Feature,
-        Firmware,
-        Function,
-        LaunchConfig,
-        ModelHandle,
-        ModelTaskUpdate,
-        Module,
-        NotifyHandle,
-        Program,
-        RecordMode,
-        ResourceError,
-        Runtime,
-        RuntimeApiError,
-        StreamHandle,
-        TaskUpdateInfo,
-        WaitMode,
-        c_api,
-    )
+    from emu_plugins.runtime.host import *  # noqa: F403 - the names are listed there
     from formats.blob import Blob
 
-__all__ = [
-    "AI_CORE_TASK",
-    "CODES",
-    "DEFAULT_FLAG",
-    "HEAD_STREAM",
-    "LIMIT_CODES",
-    "NOT_MIX",
-    "POLICIES",
-    "RANDOM_TASK",
-    "STUB_DEVICE",
-    "SUCCESS",
-    "TILING_KEY_SINK",
-    "ApiCode",
-    "Capability",
-    "DeviceError",
-    "EventHandle",
-    "EventStyle",
-    "Feature",
-    "Firmware",
-    "Function",
-    "LaunchConfig",
-    "ModelHandle",
-    "ModelTaskUpdate",
-    "Module",
-    "NotifyHandle",
-    "Program",
-    "RecordMode",
-    "ResourceError",
-    "Runtime",
-    "RuntimeApiError",
-    "StreamHandle",
-    "TaskUpdateInfo",
-    "WaitMode",
-    "c_api",
-]
+HOST = "emu_plugins.runtime.host"
+"""The module with the host API; its `__all__` is what is exported from here as well."""
 
 POLICIES = (
+    PolicySpec(
+        "runtime",
+        Scope.LOAD,
+        "v1",
+        ("v1", "v2"),
+        "a static graph is a model that the device runs by itself (v1); the host runs an execution graph (v2)",
+    ),
     PolicySpec(
         "sink_buffer_order",
         Scope.LOAD,
@@ -129,14 +70,16 @@ def sqemu_explanations() -> Mapping[str, str]:
 
 @hookimpl
 def sqemu_load(*, device: Device, blob: Blob) -> Model:
-    """Load `blob`: a static graph into model-bound rings, an unknown-shape graph for launches by the host."""
+    """Load `blob`: a static graph into model-bound rings, other graphs for launches by the host."""
     from emu_plugins.runtime.loader import load  # noqa: PLC0415 - numpy stays off the import path of the plugin
 
     return load(device, blob)
 
 
 def __getattr__(name: str) -> object:
-    """Names of the host API, imported when first asked for."""
-    if name in __all__:
-        return getattr(import_module("emu_plugins.runtime.host"), name)
+    """Names of the host API, and the list of them, imported when first asked for."""
+    if name == "__all__":
+        return [*import_module(HOST).__all__, "POLICIES"]
+    if not name.startswith("_") and name in import_module(HOST).__all__:
+        return getattr(import_module(HOST), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

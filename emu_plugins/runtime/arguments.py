@@ -1,15 +1,22 @@
-"""Argument blocks: what each entry of an args format puts into its slots (`tiling_sink_compiler.md` 11.4)."""
+"""Argument blocks: what each entry of an args format puts into its slots (`tiling_sink_compiler.md` 11.4).
+
+A dynamic input by IR index: `{iN}` is one pointer to the list of its addresses behind all slots, `{iN*}` and `{i*}` are
+the addresses themselves, `{i_descN}` is its descriptor block. A slot of 32 bits shares a word with one that stands
+directly before it and has its lower half; all other slots start a word of their own.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
 from emu_plugins.compiler.args_format import ALL, ArgEntry, ArgKind, parse_args_format
+from emu_plugins.tiling.instances import IR_COUNTS, ir_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from emu_plugins.runtime.placement import Placement
     from emu_plugins.runtime.sink_context import TilingContextAddr
@@ -42,16 +49,18 @@ class Slots:
 
 @dataclass
 class ArgumentBlock:
-    """The 64-bit words of a task's arguments: fixed slots, and descriptor blocks behind all of them.
+    """The 64-bit words of a task's arguments: fixed slots, and behind them all the blocks that some of them point to.
 
     Attributes:
         words: the slots. blocks: index of a slot, and the block it points to.
         found: index of the first slot of each kind.
+        half: the last word has a 32-bit slot in its lower half alone, of this operator; None: it has not.
     """
 
     words: list[int] = field(default_factory=list)
     blocks: list[tuple[int, list[int]]] = field(default_factory=list)
     found: dict[ArgKind, int] = field(default_factory=dict)
+    half: int | None = None
 
     def add(self, entry: ArgEntry, slots: Slots) -> None:
         """Fill the slots of `entry`.
@@ -59,18 +68,23 @@ class ArgumentBlock:
         Raises:
             InputError: an index is out of range, or a tiling address is asked for before the tiling task exists.
         """
-        self.found.setdefault(entry.kind, len(self.words))
-        if entry.kind in _DESCRIBED:
-            self.blocks.append((len(self.words), _description(entry, slots)))
-            self.words.append(0)
+        if entry.sub not in (None, slots.index):
+            raise _bad(slots, f"{entry.token()} belongs to another operator")
+        words = _FILLERS[entry.kind](entry, slots) if entry.kind not in _DESCRIBED else []
+        if entry.narrow and self.half == slots.index:
+            self.found.setdefault(entry.kind, len(self.words) - 1)
+            self.words[-1] |= words[0] << 32
+            self.half = None
             return
-        fill = _FILLERS.get(entry.kind)
-        if fill is None or entry.narrow or entry.sub not in (None, slots.index):
-            raise _bad(slots, f"{entry.token()} is no slot that this loader fills")
-        self.words.extend(fill(entry, slots))
+        self.half = slots.index if entry.narrow else None
+        self.found.setdefault(entry.kind, len(self.words))
+        if entry.kind in _DESCRIBED or _is_folded(entry, slots):
+            self.blocks.append((len(self.words), words or _description(entry, slots)))
+            words = [0]
+        self.words.extend(words)
 
     def place(self, allocate: Callable[[list[int]], int], write: Callable[[int, bytes], None]) -> int:
-        """Allocate and write the words; slots of descriptor blocks become their addresses. Returns the address."""
+        """Allocate and write the words; slots of blocks become their addresses. Returns the address."""
         words = [*self.words, *(word for _, block in self.blocks for word in block)]
         address = allocate(words)
         at = address + 8 * len(self.words)
@@ -94,23 +108,47 @@ def argument_block(text: str, slots: Slots) -> ArgumentBlock:
 
 
 def argument_words(text: str, slots: Slots) -> list[int]:
-    """The 64-bit words of the args format `text`, which has no descriptor blocks; raises as `argument_block`."""
+    """The 64-bit words of the args format `text`, which has no pointers to blocks; raises as `argument_block`."""
     block = argument_block(text, slots)
     if block.blocks:
-        raise _bad(slots, "descriptor blocks are no arguments of a tiling task")
+        raise _bad(slots, "descriptor blocks and address lists are no arguments of a tiling task")
     return block.words
 
 
 def _connected(entry: ArgEntry, slots: Slots) -> list[int]:
     """Tensors of an entry: those connected, by IR index or by instance."""
-    of_inputs = entry.kind in (ArgKind.INPUT_DESC, ArgKind.INPUT_INSTANCE)
-    listed = slots.op.inputs if of_inputs else slots.op.outputs
     if entry.kind in _INSTANCES:
-        listed = tuple(tensor for tensor in listed if tensor is not None)
-    if entry.index >= len(listed):
-        raise _bad(slots, f"{entry.token()} names one of {len(listed)}")
-    chosen = listed if entry.index == ALL else (listed[entry.index],)
-    return [tensor for tensor in chosen if tensor is not None]
+        listed = slots.op.inputs if entry.kind is ArgKind.INPUT_INSTANCE else slots.op.outputs
+        groups: list[tuple[int | None, ...]] = [(tensor,) for tensor in listed if tensor is not None]
+    else:
+        groups = _by_ir(entry, slots)
+    return [tensor for group in _chosen(entry, groups, slots) for tensor in group if tensor is not None]
+
+
+def _by_ir(entry: ArgEntry, slots: Slots) -> list[tuple[int | None, ...]]:
+    """Tensors of each IR input or output, whichever `entry` speaks of."""
+    op = slots.op
+    if entry.kind not in (ArgKind.INPUT, ArgKind.INPUT_DESC):
+        return [(tensor,) for tensor in op.outputs]
+    listed = iter(op.inputs)
+    return [tuple(islice(listed, count)) for count in ir_counts(op.attrs, len(op.inputs))]
+
+
+def _chosen(
+    entry: ArgEntry, groups: Sequence[tuple[int | None, ...]], slots: Slots
+) -> Sequence[tuple[int | None, ...]]:
+    if entry.index >= len(groups):
+        raise _bad(slots, f"{entry.token()} names one of {len(groups)}")
+    return groups if entry.index == ALL else (groups[entry.index],)
+
+
+def _is_folded(entry: ArgEntry, slots: Slots) -> bool:
+    """The slot of `entry` points to a list of addresses: no star, and the IR input is dynamic."""
+    op = slots.op
+    if entry.kind is not ArgKind.INPUT or not entry.folded or IR_COUNTS not in op.attrs:
+        return False
+    spec = slots.placement.device.host.operators.get(op.type)
+    return spec is not None and entry.index < len(spec.inputs) and spec.inputs[entry.index].dynamic
 
 
 def _instance(entry: ArgEntry, slots: Slots) -> list[int]:
@@ -128,11 +166,18 @@ def _description(entry: ArgEntry, slots: Slots) -> list[int]:
 
 
 def _tensor(entry: ArgEntry, slots: Slots) -> list[int]:
-    listed = slots.op.inputs if entry.kind is ArgKind.INPUT else slots.op.outputs
-    if entry.index >= len(listed):
-        raise _bad(slots, f"{entry.token()} names one of {len(listed)}")
-    chosen = listed if entry.index == ALL else (listed[entry.index],)
-    return [0 if tensor is None else slots.placement.tensors[tensor] for tensor in chosen]
+    chosen = _chosen(entry, _by_ir(entry, slots), slots)
+    return [0 if tensor is None else slots.placement.tensors[tensor] for group in chosen for tensor in group]
+
+
+def _hidden(entry: ArgEntry, slots: Slots) -> list[int]:
+    if entry.detail == "hcclsk" and entry.sub is None:
+        raise _bad(slots, f"{entry.token()} is for operators of a super kernel alone")
+    found = slots.placement.words.hidden(slots.op.type, slots.op.name, entry.detail)
+    if entry.index >= len(found):
+        what = f"{entry.token()} names one of {len(found)} hidden inputs that operator {slots.op.type} supplies"
+        raise _bad(slots, what, "let hidden_inputs of the operator's registration supply it, or drop the entry")
+    return [found[entry.index]]
 
 
 def _workspace(entry: ArgEntry, slots: Slots) -> list[int]:
@@ -186,8 +231,9 @@ _FILLERS: dict[ArgKind, Callable[[ArgEntry, Slots], list[int]]] = {
     ArgKind.OVERFLOW_ADDR: lambda _entry, _slots: [],
     ArgKind.PLACEHOLDER: lambda _entry, _slots: [0],
     ArgKind.CUSTOM_VALUE: lambda entry, _slots: [entry.value],
+    ArgKind.HIDDEN_INPUT: _hidden,
 }
 
 
-def _bad(slots: Slots, what: str) -> InputError:
-    return InputError(what, id="blob.args-format", where=f"operator {slots.op.name}", remedy="compile the graph again")
+def _bad(slots: Slots, what: str, remedy: str = "compile the graph again") -> InputError:
+    return InputError(what, id="blob.args-format", where=f"operator {slots.op.name}", remedy=remedy)

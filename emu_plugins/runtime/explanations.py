@@ -27,5 +27,9 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "507027": "A kernel is not registered.\n"
     "cause: No plugin supplies it, it has no binary for this chip, or no entry for the tiling key.\n"
     "do: Load its plugin, or register the program with the key.",
+    "run.shape": "The shapes of the arrays of an execution do not go together; nothing has run.\n"
+    "cause: An operator refuses the shapes that reach it, they lead to an output that does not fit what the compiler "
+    "saw, or the tensors do not fit the memory of the chip.\n"
+    "do: Give arrays whose shapes the operator or tensor that is named can take.",
 })  # fmt: skip
 """Texts by code."""

@@ -8,7 +8,8 @@ For each kernel, in list order:
 | read depended values back, run the tiling, copy its data | one host round trip |
 | `launch_kernel` on the plain stream, which is run empty first when it is full | |
 
-Operators without a value dependency are launched with what the compiler computed. A static model inside is executed
+Operators without a value dependency are launched with what the compiler computed, those of unknown shape are tiled for
+the shapes of each execution (`emu_plugins.runtime.run_shapes`). A static model inside is executed
 from the plain stream where its end stands in the list; what follows waits for it.
 """
 
@@ -16,12 +17,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_core.errors import InputError
 from emu_core.origin import Origin
-from emu_core.tiling import TilingError
 from emu_plugins.runtime.arguments import Slots, argument_block
 from emu_plugins.runtime.host.launch import LaunchConfig
-from emu_plugins.tiling.host import tile_on_host
+from emu_plugins.runtime.host_tiling import HostTiling
 from emu_plugins.tiling.request import TilingResult
 from formats.blob import TaskType
 
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
     from emu_plugins.runtime.placement import Placement
     from formats.blob import Blob
 
-_KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
+KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
+"""Tasks that launch one kernel."""
 
 
 def host_stream(blob: Blob) -> int:
@@ -58,17 +58,11 @@ class HostSchedule:
         self._device = runtime.device
         self._blob = blob
         self._placement = placement
-        self._operators = operators
+        self._host = HostTiling(self._device, blob, placement, operators)
         self._programs = programs
-        self._args: dict[int, int] = {}
+        self._args: dict[int, tuple[int, int]] = {}
         self.caller = runtime.create_stream(name="main")
         self.parts: Mapping[int, ModelHandle] = {}
-        self._tiling = [
-            self._device.memory.allocate(
-                max(op.tiling_capacity, len(op.tiling_data), 8), label=f"tiling data of {op.name}"
-            ).address
-            for op in blob.ops
-        ]
 
     def launch(self, _model: Model) -> None:
         """One execution; stops at the first fault."""
@@ -80,7 +74,7 @@ class HostSchedule:
                 self._runtime.submit_model(self.parts[index], self.caller)
             if task.stream_id != host:
                 continue
-            if task.type not in _KERNELS or task.op is None or task.kernel is None:
+            if task.type not in KERNELS or task.op is None or task.kernel is None:
                 continue
             if self._blob.ops[task.op].host_tiling:
                 scheduler.run_until_idle()
@@ -93,41 +87,9 @@ class HostSchedule:
         op = self._blob.ops[index]
         if not op.host_tiling:
             return TilingResult(op.tiling_key, op.tiling_block_dim, op.workspaces, op.tiling_data)
-        request = self._operators.request(index, self._values(index))
-        try:
-            found = tile_on_host(self._operators.specs[index], request, self._device.chip)
-        except TilingError as error:
-            raise InputError(
-                f"host tiling failed: {error.what}",
-                id="tiling.failed",
-                where=f"operator {op.name}",
-                remedy="check the values this tiling reads, and the shapes",
-            ) from None
-        self._fit_workspaces(index, found)
+        found = self._host.tile(index, self._host.values(index))
+        self._host.fit_workspaces(index, found.workspaces)
         return found
-
-    def _values(self, index: int) -> dict[int, bytes]:
-        """Depended values, read back from the device."""
-        op = self._blob.ops[index]
-        return {
-            i: self._device.memory.read(self._placement.tensors[tensor], self._blob.tensors[tensor].size)
-            for i in op.depends
-            for tensor in [op.inputs[i]]
-            if tensor is not None
-        }
-
-    def _fit_workspaces(self, index: int, found: TilingResult) -> None:
-        """Give an operator a larger workspace when this execution needs one."""
-        placed = self._placement.workspaces[index]
-        name = self._blob.ops[index].name
-        for i, size in enumerate(found.workspaces):
-            if i < len(placed) and size <= placed[i].size:
-                continue
-            if i < len(placed):
-                self._device.memory.free(placed[i].address)
-                self._placement.scratch.remove(placed[i].address)
-            placed[i : i + 1] = [self._device.memory.allocate(max(size, 1), label=f"workspace {i} of {name}")]
-            self._placement.scratch.append(placed[i].address)
 
     def _submit(self, index: int, program: Program, tiling: TilingResult) -> None:
         memory, runtime = self._device.memory, self._runtime
@@ -135,23 +97,24 @@ class HostSchedule:
         op = task.op
         assert op is not None
         name = self._blob.ops[op].name
-        if tiling.data:
-            memory.write(self._tiling[op], tiling.data)
-        block = argument_block(task.args_format, Slots(self._placement, op, static_tiling=self._tiling[op]))
+        data = self._host.place_data(op, tiling.data)
+        block = argument_block(task.args_format, Slots(self._placement, op, static_tiling=data))
 
         def allocate(words: list[int]) -> int:
-            if index not in self._args:
-                self._args[index] = runtime.arguments(words, label=f"arguments of {name}")
-            memory.write(self._args[index], b"".join(w.to_bytes(8, "little") for w in words))
-            return self._args[index]
+            address, room = self._args.get(index, (0, -1))
+            if len(words) > room:
+                address, room = runtime.arguments(words, label=f"arguments of {name}"), len(words)
+                self._args[index] = address, room
+            memory.write(address, b"".join(w.to_bytes(8, "little") for w in words))
+            return address
 
         block.place(allocate, memory.write)
         runtime.launch_kernel(
             runtime.get_function(program, tiling.tiling_key, where=f"operator {name}"),
             tiling.block_dim,
             self.caller,
-            self._args[index],
-            LaunchConfig(schem=task.schem),
+            self._args[index][0],
+            LaunchConfig(schem=tiling.schedule_mode if self._blob.ops[op].host_tiling else task.schem),
             label=name,
             origin=Origin(task.node, index),
         )

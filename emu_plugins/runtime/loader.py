@@ -9,14 +9,19 @@ the tiling context), and the kernel comes before the update (the update names th
 | PREPROCESS_KERNEL 43 | AI CPU kernel | `launch_aicpu` |
 | EVENT_WAIT 2 | event wait, event reset | `wait_event`, `reset_event` |
 | EVENT_RECORD 1 | event record | `record_event` |
+| NOTIFY_RECORD 14, NOTIFY_WAIT 15 | notify record, notify wait | `record_notify`, `wait_notify` |
 | NOP 42 | place holder 103 | `launch_nop` |
-| KERNEL 0, ALL_KERNEL 26, FFTS_PLUS_TASK 29, VECTOR_ALL_KERNEL 40 | AI Core kernel | `launch_kernel` |
+| KERNEL 0, ALL_KERNEL 26, FFTS_PLUS_TASK 29, VECTOR_(ALL_)KERNEL 39, 40 | AI Core kernel | `launch_kernel` |
+| KERNEL 0 with an AI CPU kernel type | AI CPU kernel | `launch_aicpu` |
 | SUPER_KERNEL 44 | AI Core kernel | `launch_super_kernel`, no call of the API |
 | UPDATE 41 | place holder 101 | `model_task_update` |
 | MODEL_END_GRAPH 19 | notify record | `end_graph` |
 
 Events, NOPs and plain kernels of v100 entries take the shorter way of `emu_plugins.runtime.deferred`: the same entries,
 written many at a time. Each load has a `Runtime` of its own, so that nothing of a load that fails is left behind.
+
+Graphs of unknown shape are scheduled by the host instead (`host_scheduled`); with policy `runtime` = `v2` all graphs
+are, as execution graphs (`v2`). Static models inside are loaded as above.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
 from emu_core.origin import NOWHERE, Origin
+from emu_plugins.kernels.stand_in import stand_ins_of
 from emu_plugins.runtime.arguments import Slots, argument_block, argument_words
 from emu_plugins.runtime.deferred import Deferred
 from emu_plugins.runtime.host.handles import DEFAULT_FLAG, HEAD_STREAM, EventStyle
@@ -35,8 +41,11 @@ from emu_plugins.runtime.host_scheduled import HostSchedule, host_stream
 from emu_plugins.runtime.operators import Operators
 from emu_plugins.runtime.placement import Placement
 from emu_plugins.runtime.redistribution import redistributable
+from emu_plugins.runtime.run_shapes import require_shapes, run_shapes
 from emu_plugins.runtime.sink_context import TilingContextAddr, TilingSinkTaskInfo, place_platform, place_sink_buffer
+from emu_plugins.runtime.split_kernels import VECTOR_KERNELS, notify_ids, part_of_kernel, split_blocks
 from emu_plugins.runtime.super_kernels import launch_super_kernel, place_super_kernel, sub_launches
+from emu_plugins.runtime.v2.schedule import ExecutionSchedule
 from emu_plugins.tiling.build import refreshed_tensor
 from formats.blob import KernelType, TaskType
 from formats.blob.references import bad_references
@@ -48,7 +57,14 @@ if TYPE_CHECKING:
     from emu_core.device import Device
     from emu_core.model import Model
     from emu_plugins.runtime.arguments import ArgumentBlock
-    from emu_plugins.runtime.host.handles import EventHandle, Function, ModelHandle, Program, StreamHandle
+    from emu_plugins.runtime.host.handles import (
+        EventHandle,
+        Function,
+        ModelHandle,
+        NotifyHandle,
+        Program,
+        StreamHandle,
+    )
     from emu_plugins.runtime.images import KernelImage
     from formats.blob import Blob, BlobTask
 
@@ -92,6 +108,8 @@ class _Loader:
         self.target_of: dict[int, tuple[StreamHandle, Program]] = {}
         self.streams: dict[int, StreamHandle] = {}
         self.events: dict[int, EventHandle] = {}
+        self.notifies: dict[int, NotifyHandle] = {}
+        self.split = split_blocks(blob)
         self.origin = NOWHERE
         self.deferred = Deferred(self.runtime, resets=device.policies["wait_reset"] == "on")
 
@@ -99,9 +117,11 @@ class _Loader:
         """Everything, in the vendor's order: objects, tasks in list order, end of graph."""
         runtime, blob, placement = self.runtime, self.blob, self.placement
         inputs, outputs = placement.ports(blob.inputs), placement.ports(blob.outputs)
-        if blob.unknown_shape:
-            schedule = HostSchedule(runtime, blob, placement, self.operators, self.programs)
-            schedule.parts = self._load_parts(schedule.caller)
+        v2 = self.device.policies["runtime"] == "v2"
+        if blob.unknown_shape or v2:
+            make = ExecutionSchedule if v2 else HostSchedule
+            schedule = make(runtime, blob, placement, self.operators, self.programs)
+            schedule.parts = self._load_parts(schedule.caller) if blob.unknown_shape else {}
             return runtime.host_scheduled(
                 blob.name,
                 schedule.caller,
@@ -110,12 +130,14 @@ class _Loader:
                 outputs=outputs,
                 scratch=placement.scratch,
                 parts=tuple(schedule.parts.values()),
+                reshape=run_shapes(placement, self.operators),
             )
+        require_shapes(placement, range(len(blob.ops)))
         self.model = runtime.create_model(blob.name)
         for stream in blob.streams:
             made = self.streams[stream.id] = runtime.create_stream(name=stream.name)
             runtime.bind_stream(self.model, made, HEAD_STREAM if stream.head else DEFAULT_FLAG)
-        self.events = {e.id: runtime.create_event(style=EventStyle.OLD) for e in blob.events}
+        self._create_events()
         for index, task in enumerate(blob.tasks):
             self._distribute(index, task)
         self.deferred.flush_all()
@@ -140,15 +162,23 @@ class _Loader:
             return {}
         if not ends or tasks[-1][0] != ends[-1]:
             raise InputError("a static part has no end of graph", id="blob.no-end", remedy="compile the graph again")
-        self.events = {e.id: self.runtime.create_event(style=EventStyle.OLD) for e in self.blob.events}
+        self._create_events()
         found: dict[int, ModelHandle] = {}
         for number, end in enumerate(ends):
             part = [(index, task) for index, task in tasks if index <= end and index > max(found, default=-1)]
             found[end] = self._load_part(f"{self.blob.name} part {number}", part, caller)
         return found
 
+    def _create_events(self) -> None:
+        notified = notify_ids(self.blob)
+        runtime = self.runtime
+        self.notifies = {e.id: runtime.create_notify(name=e.name) for e in self.blob.events if e.id in notified}
+        others = (e.id for e in self.blob.events if e.id not in notified)
+        self.events = {number: runtime.create_event(style=EventStyle.OLD) for number in others}
+
     def _load_part(self, name: str, tasks: list[tuple[int, BlobTask]], caller: StreamHandle) -> ModelHandle:
         used = {task.stream_id for _, task in tasks}
+        require_shapes(self.placement, [task.op for _, task in tasks if task.op is not None])
         model = self.model = self.runtime.create_model(name)
         for stream in self.blob.streams:
             if stream.id in used:
@@ -161,13 +191,13 @@ class _Loader:
         return model
 
     def _details(self) -> Mapping[str, object]:
-        """Extended attributes by operator name, and which of its tasks may be distributed again, by type."""
+        """Extended attributes by operator name, which tasks may be distributed again, by type, and timed stand-ins."""
         again: dict[int, dict[str, bool]] = {}
         for task in self.blob.tasks:
             if task.op in self.contexts:
                 of_op = again.setdefault(task.op, {})
                 of_op[TaskType(task.type).name] = redistributable(task, self.contexts)
-        return {
+        found: dict[str, dict[str, object]] = {
             self.blob.ops[i].name: {
                 "_tiling_context_addr": self.contexts[i],
                 "_tiling_sink_task_info": self.launched.get(i),
@@ -175,6 +205,11 @@ class _Loader:
             }
             for i in sorted(self.contexts)
         }
+        for each in stand_ins_of(self.blob):
+            listed = found.setdefault(each.node, {}).setdefault("stand_ins", [])
+            assert isinstance(listed, list)
+            listed.append(each)
+        return found
 
     # ---- tasks -----------------------------------------------------------------------------------------------
 
@@ -222,6 +257,17 @@ class _Loader:
         event, stream = self._event(task, where), self.streams[task.stream_id]
         if not self.deferred.record(stream, event, self.origin):
             self.runtime.record_event(event, stream, origin=self.origin)
+
+    def _notify(self, task: BlobTask, where: str) -> NotifyHandle:
+        if task.event_id not in self.notifies:
+            raise InputError(f"names the notify {task.event_id}, which does not exist", id="blob.task", where=where)
+        return self.notifies[task.event_id]
+
+    def _notify_wait(self, task: BlobTask, where: str) -> None:
+        self.runtime.wait_notify(self._notify(task, where), self.streams[task.stream_id], origin=self.origin)
+
+    def _notify_record(self, task: BlobTask, where: str) -> None:
+        self.runtime.record_notify(self._notify(task, where), self.streams[task.stream_id], origin=self.origin)
 
     def _end_graph(self, task: BlobTask, _where: str) -> None:
         self.runtime.end_graph(self.model, self.streams[task.stream_id], origin=self.origin)
@@ -275,17 +321,32 @@ class _Loader:
     def _kernel(self, task: BlobTask, where: str) -> None:
         op = self._op(task, where)
         described = self.blob.ops[op]
+        if task.kernel is None and task.kernel_type in _AICPU_TYPES:
+            self._aicpu(task, op)
+            return
         if task.kernel is None:
             raise InputError("names no kernel", id="blob.task", where=where, remedy="compile the graph again")
         program, stream = self.programs[task.kernel], self.streams[task.stream_id]
         slots = Slots(self.placement, op, self.contexts.get(op), self._static_tiling(op))
         args = self._arguments(argument_block(task.args_format, slots), described.name)
         function = self.runtime.get_function(program, described.tiling_key, where=f"operator {described.name}")
-        plain = self.deferred.kernel(stream, function, task.block_dim, args, self.origin) if not task.schem else None
+        part = self.split.get(op)
+        if part is not None:
+            function = part_of_kernel(self.device, function, part, second=task.type in VECTOR_KERNELS)
+        simple = not task.schem and part is None
+        plain = self.deferred.kernel(stream, function, task.block_dim, args, self.origin) if simple else None
         launched = self._launch(task, function, args, described.name) if plain is None else plain
         self.target_of[op] = stream, program
         if op in self.contexts:
             self.launched[op] = TilingSinkTaskInfo(launched, stream.id, stream.launched[launched].context)
+
+    def _aicpu(self, task: BlobTask, op: int) -> None:
+        """An AI CPU function that is no tiling: its arguments are what the args format says."""
+        stream, name = self.streams[task.stream_id], self.blob.ops[op].name
+        self.deferred.flush(stream)
+        args = self._arguments(argument_block(task.args_format, Slots(self.placement, op)), name)
+        custom = task.kernel_type == KernelType.CUST_AI_CPU
+        self.runtime.launch_aicpu(task.so_name, task.kernel_name, stream, args, custom=custom, origin=self.origin)
 
     def _launch(self, task: BlobTask, function: Function, args: int, name: str) -> int:
         """A kernel by a single call."""
@@ -368,7 +429,8 @@ class _Loader:
         )
 
 
-_KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
+_KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, *VECTOR_KERNELS)
+_AICPU_TYPES = frozenset({KernelType.AI_CPU, KernelType.CUST_AI_CPU})
 _DEFERRED = frozenset({*_KERNELS, TaskType.EVENT_RECORD, TaskType.EVENT_WAIT, TaskType.NOP})
 """Tasks whose entries may be kept back; the others find the ring as it is in the end."""
 
@@ -376,7 +438,10 @@ _DISTRIBUTE: dict[TaskType, Callable[[_Loader, BlobTask, str], None]] = {
     TaskType.KERNEL: _Loader._kernel,  # noqa: SLF001 - a table of the class's own methods
     TaskType.ALL_KERNEL: _Loader._kernel,  # noqa: SLF001
     TaskType.FFTS_PLUS_TASK: _Loader._kernel,  # noqa: SLF001
+    TaskType.VECTOR_KERNEL: _Loader._kernel,  # noqa: SLF001
     TaskType.VECTOR_ALL_KERNEL: _Loader._kernel,  # noqa: SLF001
+    TaskType.NOTIFY_RECORD: _Loader._notify_record,  # noqa: SLF001
+    TaskType.NOTIFY_WAIT: _Loader._notify_wait,  # noqa: SLF001
     TaskType.EVENT_RECORD: _Loader._event_record,  # noqa: SLF001
     TaskType.EVENT_WAIT: _Loader._event_wait,  # noqa: SLF001
     TaskType.MODEL_END_GRAPH: _Loader._end_graph,  # noqa: SLF001

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from emu_core.errors import InputError
 from emu_core.operators import TensorInfo
 from emu_plugins.compiler.options import DETERMINISTIC, DETERMINISTIC_LEVEL
+from emu_plugins.kernels.stand_in import stand_in_operator, stand_in_ops
+from emu_plugins.tiling.instances import IR_COUNTS, ir_counts
 from emu_plugins.tiling.request import TilingRequest
 from formats.dtypes import dtype_coded
 
@@ -27,13 +29,17 @@ class Operators:
 
     Raises:
         InputError: an operator's type is not registered (`operator.missing`); loading needs it, because the list of
-            depended inputs and the tiling function come from the registration.
+            depended inputs and the tiling function come from the registration. A timed stand-in needs none.
     """
 
     def __init__(self, host: PluginHost, blob: Blob) -> None:
         self.blob = blob
         self.specs: list[OperatorSpec] = []
-        for op in blob.ops:
+        standing = stand_in_ops(blob)
+        for index, op in enumerate(blob.ops):
+            if index in standing:
+                self.specs.append(stand_in_operator(op))
+                continue
             if op.type not in host.operators:
                 raise InputError(
                     f"operator type {op.type!r} is not registered",
@@ -50,9 +56,10 @@ class Operators:
                     where=f"operator {op.name}",
                     remedy="compile the graph again",
                 )
-            if len(op.inputs) != len(spec.inputs) or len(op.outputs) != len(spec.outputs):
+            counts = ir_counts(op.attrs, len(op.inputs))
+            if not _counts_fit(counts, spec) or len(op.outputs) != len(spec.outputs):
                 raise InputError(
-                    f"has {len(op.inputs)} inputs and {len(op.outputs)} outputs, the registered {op.type} has "
+                    f"has {len(counts)} inputs and {len(op.outputs)} outputs, the registered {op.type} has "
                     f"{len(spec.inputs)} and {len(spec.outputs)}",
                     id="operator.arity",
                     where=f"operator {op.name}",
@@ -60,7 +67,7 @@ class Operators:
                 )
 
     def request(self, index: int, data: Mapping[int, bytes] | None = None) -> TilingRequest:
-        """The tiling question of operator `index`; `data`: values at hand by IR index."""
+        """The tiling question of operator `index`; `data`: values at hand by their place among its inputs."""
         op, spec = self.blob.ops[index], self.specs[index]
         return TilingRequest(
             op_type=op.type,
@@ -70,6 +77,7 @@ class Operators:
             attrs=tuple(_value(op.attrs.get(a.name, a.default)) for a in spec.attrs),
             data=data or {},
             capacity=op.tiling_capacity,
+            counts=ir_counts(op.attrs, len(op.inputs)) if IR_COUNTS in op.attrs else (),
             deterministic=_flag(op, DETERMINISTIC),
             deterministic_level=_flag(op, DETERMINISTIC_LEVEL),
         )
@@ -77,6 +85,12 @@ class Operators:
     def _info(self, tensor: int) -> TensorInfo:
         found = self.blob.tensors[tensor]
         return TensorInfo(dtype_coded(found.dtype).name, found.shape)
+
+
+def _counts_fit(counts: tuple[int, ...], spec: OperatorSpec) -> bool:
+    """Whether `counts` tensors per IR input are what `spec` has."""
+    fit = (count == 1 or each.dynamic for count, each in zip(counts, spec.inputs, strict=False))
+    return len(counts) == len(spec.inputs) and all(fit)
 
 
 def _flag(op: BlobOp, name: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
@@ -13,6 +13,8 @@ from formats.blob import TensorRole
 from formats.dtypes import dtype_coded
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from emu_core.device import Device
     from emu_core.memory import Allocation
     from formats.blob import Blob, BlobOp, BlobTensor
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class SharedWords:
-    """Words of device memory that arguments point at: one per event id, one for hardware synchronisation."""
+    """Device memory that arguments point at: a word per event id, one for hardware synchronisation, hidden inputs."""
 
     device: Device
     events: dict[int, int] = field(default_factory=dict)
+    _hidden: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
     _sync: int = 0
 
     def event(self, number: int) -> int:
@@ -37,6 +40,20 @@ class SharedWords:
         """Address that kernels synchronise by; no kernel here does."""
         self._sync = self._sync or self._word("hardware synchronisation")
         return self._sync
+
+    def hidden(self, op_type: str, name: str, kind: str) -> tuple[int, ...]:
+        """Addresses of the hidden inputs of one kind that the registration of an operator supplies; none without."""
+        if (name, kind) not in self._hidden:
+            spec = self.device.host.operators.get(op_type)
+            blocks = spec.hidden_inputs(kind) if spec is not None and spec.hidden_inputs is not None else ()
+            placed = (self._block(f"hidden input {kind}{i} of {name}", block) for i, block in enumerate(blocks))
+            self._hidden[name, kind] = tuple(placed)
+        return self._hidden[name, kind]
+
+    def _block(self, label: str, data: bytes) -> int:
+        found = self.device.memory.allocate(max(len(data), 1), label=label)
+        self.device.memory.write(found.address, data)
+        return found.address
 
     def _word(self, label: str) -> int:
         found = self.device.memory.allocate(8, label=label)
@@ -65,6 +82,9 @@ class Placement:
         self.words = SharedWords(self.device)
         for tensor in self.blob.tensors:
             _check_size(tensor)
+            if _unknown(tensor):
+                self.tensors.append(0)
+                continue
             self.tensors.append(self._tensor(tensor.name, max(tensor.size, 1)))
             if tensor.role is TensorRole.CONSTANT:
                 self.device.memory.write(self.tensors[-1], tensor.data)
@@ -74,6 +94,25 @@ class Placement:
             placed = [self._workspace(op, i, size) for i, size in enumerate(op.workspaces)]
             self.workspaces.append(placed)
             self.scratch.extend(w.address for w in placed)
+
+    @property
+    def unknown(self) -> tuple[int, ...]:
+        """Tensors that have no place before :meth:`reshape`, by index."""
+        return tuple(i for i, address in enumerate(self.tensors) if not address)
+
+    def reshape(self, shapes: Mapping[int, tuple[int, ...]]) -> None:
+        """Give tensors `shapes` (by index, all dimensions known) and new places; what they held is gone."""
+        tensors = list(self.blob.tensors)
+        for index, shape in shapes.items():
+            old = tensors[index]
+            size = math.prod(shape) * dtype_coded(old.dtype).size
+            if self.tensors[index]:
+                self.device.memory.free(self.tensors[index])
+                self.scratch.remove(self.tensors[index])
+            tensors[index] = replace(old, shape=shape, size=size)
+            self.tensors[index] = self._tensor(old.name, max(size, 1))
+            self.scratch.append(self.tensors[index])
+        self.blob = replace(self.blob, tensors=tuple(tensors))
 
     def _tensor(self, name: str, size: int) -> int:
         return self.device.memory.allocate(size, label=f"tensor {name}").address
@@ -95,7 +134,13 @@ class Placement:
         )
 
 
+def _unknown(tensor: BlobTensor) -> bool:
+    return tensor.role is not TensorRole.CONSTANT and min(tensor.shape, default=0) < 0 and not tensor.size
+
+
 def _check_size(tensor: BlobTensor) -> None:
+    if _unknown(tensor):
+        return
     needed = math.prod(tensor.shape) * dtype_coded(tensor.dtype).size
     given = len(tensor.data) if tensor.role is TensorRole.CONSTANT else tensor.size
     if min(tensor.shape, default=0) < 0 or not needed == tensor.size == given:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from emu_core.kernels import CoreType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from emu_core.kernels import Mix
     from emu_core.memory import DeviceMemory
     from formats import CStruct, Registry
@@ -50,12 +52,22 @@ def narrow_block_dim(block_dim: int) -> int:
 
 
 class SqeBuilder:
-    """Builds entries of one family.
+    """Builds entries of one family; `SqeBuilderV200` says what differs there.
 
-    `has_contexts`: mix kernels are FFTS+ entries with a context in memory.
+    Attributes:
+        has_contexts: mix kernels are FFTS+ entries with a context in memory.
+        default_credit, kernel_credit, aicpu_credit: time budgets of entries, as they are stored.
+        aicpu_type, aicpu_fields: type of an AI CPU entry, and what it has beside the fields of every family.
+        update_reports: an update writes a completion entry.
     """
 
     has_contexts = True
+    default_credit = DEFAULT_CREDIT
+    kernel_credit = DEFAULT_CREDIT
+    aicpu_credit = AICPU_CREDIT
+    aicpu_type = 1
+    update_reports = True
+    aicpu_fields: Mapping[str, int] = MappingProxyType({})
 
     def __init__(self, registry: Registry, family: str) -> None:
         self._registry = registry
@@ -63,6 +75,10 @@ class SqeBuilder:
 
     def _struct(self, name: str) -> CStruct:
         return self._registry.get(self._family, name)
+
+    def header(self, place: Place, sqe_type: int) -> dict[str, int]:
+        """Header fields of an entry of `sqe_type` in `place`."""
+        return place.header(sqe_type)
 
     def update_address(self, memory: DeviceMemory, address: int) -> int:
         """What an update entry says for `address` of the TS space: its device offset."""
@@ -88,7 +104,7 @@ class SqeBuilder:
         del second_pc, mix
         return self._struct("AicoreKernelSqe").build(
             {
-                **place.header(0),
+                **self.header(place, 0),
                 "block_dim": narrow_block_dim(block_dim),
                 "ffts_type": FFTS_TYPE[core_type],
                 "wrr_ratio": 1,
@@ -105,7 +121,7 @@ class SqeBuilder:
         """Mix kernel: FFTS+ entry with the one context at address `context`; block dim as in `kernel`."""
         return self._struct("FftsPlusSqe").build(
             {
-                **place.header(0),
+                **self.header(place, 0),
                 "block_dim": narrow_block_dim(block_dim),
                 "ffts_type": FFTS_PLUS,
                 "kernel_credit": DEFAULT_CREDIT,
@@ -122,10 +138,11 @@ class SqeBuilder:
         """AI CPU kernel with block dim 1; `library` and `function` are addresses of texts."""
         return self._struct("AicpuKernelSqe").build(
             {
-                **place.header(1),
+                **self.aicpu_fields,
+                **self.header(place, self.aicpu_type),
                 "block_dim": 1,
                 "kernel_type": 4 if custom else 2,
-                "kernel_credit": AICPU_CREDIT,
+                "kernel_credit": self.aicpu_credit,
                 "task_so_addr": library,
                 "param_addr": args,
                 "task_name_str_ptr": function,
@@ -138,13 +155,13 @@ class SqeBuilder:
     def event_record(self, place: Place, event_id: int) -> bytes:
         """Event record."""
         return self._struct("EventRecordSqe").build(
-            {**place.header(4), "event_id": event_id, "kernel_credit": DEFAULT_CREDIT}
+            {**self.header(place, 4), "event_id": event_id, "kernel_credit": DEFAULT_CREDIT}
         )
 
     def event_wait(self, place: Place, event_id: int) -> bytes:
         """Event wait, without a time limit."""
         return self._struct("EventWaitSqe").build(
-            {**place.header(5), "event_id": event_id, "kernel_credit": NEVER_CREDIT}
+            {**self.header(place, 5), "event_id": event_id, "kernel_credit": NEVER_CREDIT}
         )
 
     def event_reset(self, place: Place, event_id: int) -> bytes:
@@ -152,7 +169,7 @@ class SqeBuilder:
         address = EVENT_TABLE + event_id // 4096 * 0x10000 + event_id % 4096 * 4
         return self._struct("WriteValueSqe").build(
             {
-                **place.header(8),
+                **self.header(place, 8),
                 "kernel_credit": DEFAULT_CREDIT,
                 "write_addr": address,
                 "event_id": event_id,
@@ -163,18 +180,20 @@ class SqeBuilder:
     def notify_record(self, place: Place, notify_id: int) -> bytes:
         """Notify record."""
         return self._struct("NotifyRecordSqe").build(
-            {**place.header(6), "notify_id": notify_id, "kernel_credit": DEFAULT_CREDIT}
+            {**self.header(place, 6), "notify_id": notify_id, "kernel_credit": DEFAULT_CREDIT}
         )
 
     def notify_wait(self, place: Place, notify_id: int) -> bytes:
         """Notify wait, without a time limit."""
         return self._struct("NotifyWaitSqe").build(
-            {**place.header(7), "notify_id": notify_id, "kernel_credit": NEVER_CREDIT}
+            {**self.header(place, 7), "notify_id": notify_id, "kernel_credit": NEVER_CREDIT}
         )
 
     def nop(self, place: Place) -> bytes:
         """NOP: a place holder with task type 103 that nobody stops at."""
-        return self._struct("PhSqe").build({**place.header(3), "task_type": NOP_TASK, "kernel_credit": DEFAULT_CREDIT})
+        return self._struct("PhSqe").build(
+            {**self.header(place, 3), "task_type": NOP_TASK, "kernel_credit": self.default_credit}
+        )
 
     def update(
         self,
@@ -187,15 +206,15 @@ class SqeBuilder:
         target: Place,
         descriptor_offset: int = ALL_ONES,
     ) -> bytes:
-        """Model task update; offsets are device offsets of the TS space, that of a plain kernel's context all ones."""
+        """Model task update; places are as `update_address` gives them, that of a plain kernel's context all ones."""
         return self._struct("PhModelTaskUpdateSqe").build(
             {
-                **place.header(3),
+                **self.header(place, 3),
                 "task_type": UPDATE_TASK,
                 "pre_p": 1,
-                "wr_cqe": 1,
-                "kernel_credit": DEFAULT_CREDIT,
-                "desc_buf_offset": descriptor_offset,
+                "wr_cqe": int(self.update_reports),
+                "kernel_credit": self.default_credit,
+                **({"desc_buf_offset": descriptor_offset} if self.has_contexts else {}),
                 "tiling_key_offset": key_offset,
                 "block_dim_offset": block_dim_offset,
                 "tiling_tab_offset": table_offset,
@@ -210,11 +229,11 @@ class SqeBuilder:
         """Model execute: condition entry of sub type 1 with post-P."""
         return self._struct("FunctionCallSqe").build(
             {
-                **place.header(20),
+                **self.header(place, 20),
                 "post_p": 1,
                 "conds_sub_type": 1,
                 "model_id": model_id,
-                "kernel_credit": DEFAULT_CREDIT,
+                "kernel_credit": self.default_credit,
                 "csc": 1,
             }
         )

@@ -1,4 +1,4 @@
-"""The v200 entries the loader writes, one function per kind, with the names of the v100 ones (`sqe_formats.md` 6).
+"""The v200 entries the loader writes, where they differ from those of v100 (`sqe_formats.md` 6).
 
 | what differs from v100 | here |
 |---|---|
@@ -12,11 +12,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_core.kernels import CoreType, Mix, MixType
 from emu_plugins.engines.ai_core_v200 import groups
-from emu_plugins.runtime.sqes import ALL_ONES, NEVER_CREDIT, NOP_TASK, UPDATE_TASK, Place, SqeBuilder, narrow_block_dim
+from emu_plugins.runtime.sqes import NEVER_CREDIT, Place, SqeBuilder, narrow_block_dim
 
 if TYPE_CHECKING:
     from emu_core.memory import DeviceMemory
@@ -56,6 +57,16 @@ class SqeBuilderV200(SqeBuilder):
     """Builds entries of family v200."""
 
     has_contexts = False
+    default_credit = DEFAULT_CREDIT
+    kernel_credit = KERNEL_CREDIT
+    aicpu_credit = AICPU_CREDIT
+    aicpu_type = 5
+    update_reports = False
+    aicpu_fields = MappingProxyType({"kfc_args_fmt_offset": NO_KFC_ARGUMENTS})
+
+    def header(self, place: Place, sqe_type: int) -> dict[str, int]:
+        """Header fields: the task's serial number, no stream."""
+        return {"type": sqe_type, "task_id": place.task_id}
 
     def update_address(self, memory: DeviceMemory, address: int) -> int:
         """What an update entry says for `address`: v200 has virtual addresses."""
@@ -84,9 +95,9 @@ class SqeBuilderV200(SqeBuilder):
         lead = mix.type.main if mix else core_type
         uses = set(CoreType) if mix and mix.type.both else {lead}
         values = {
-            **_header(place, int(lead)),
+            **self.header(place, int(lead)),
             **groups(narrow_block_dim(block_dim)),
-            "kernel_credit": KERNEL_CREDIT,
+            "kernel_credit": self.kernel_credit,
             "die_friendly": 1,
             "loose": 1,
             "ratio": 1,
@@ -102,24 +113,6 @@ class SqeBuilderV200(SqeBuilder):
             start = second_pc if CoreType.AIC in uses else pc
             values |= {"aiv_wrr_rd": 2, "aiv_wrr_wr": 2, "aiv_start_pc": start, "aiv_task_param_ptr": args}
         return self._struct(_KERNELS[lead]).build(values)
-
-    def aicpu(self, place: Place, *, library: int, function: int, args: int, custom: bool) -> bytes:
-        """AI CPU kernel with block dim 1; `library` and `function` are addresses of texts."""
-        return self._struct("AicpuKernelSqe").build(
-            {
-                **_header(place, 5),
-                "block_dim": 1,
-                "kernel_type": 4 if custom else 2,
-                "kernel_credit": AICPU_CREDIT,
-                "task_so_addr": library,
-                "param_addr": args,
-                "kfc_args_fmt_offset": NO_KFC_ARGUMENTS,
-                "task_name_str_ptr": function,
-                "extra_field_low": place.task_id,
-                "topic_id": 3,
-                "usr_data_len": 40,
-            }
-        )
 
     def event_record(self, place: Place, event_id: int) -> bytes:
         """Event record: sub type 4 of a notify record."""
@@ -172,61 +165,10 @@ class SqeBuilderV200(SqeBuilder):
         """Reset of a counted notify: a record that stores 0."""
         return self.count_notify_record(place, notify_id, mode=RecordMode.STORE, value=0)
 
-    def nop(self, place: Place) -> bytes:
-        """NOP: a place holder with task type 103 that nobody stops at."""
-        values = {**_header(place, 3), "task_type": NOP_TASK, "kernel_credit": DEFAULT_CREDIT}
-        return self._struct("PhSqe").build(values)
-
-    def update(
-        self,
-        place: Place,
-        *,
-        key_offset: int,
-        block_dim_offset: int,
-        table_offset: int,
-        rows: int,
-        target: Place,
-        descriptor_offset: int = ALL_ONES,
-    ) -> bytes:
-        """Model task update; the three places are addresses, and there is no descriptor."""
-        del descriptor_offset
-        return self._struct("PhModelTaskUpdateSqe").build(
-            {
-                **_header(place, 3),
-                "task_type": UPDATE_TASK,
-                "pre_p": 1,
-                "kernel_credit": DEFAULT_CREDIT,
-                "tiling_key_offset": key_offset,
-                "block_dim_offset": block_dim_offset,
-                "tiling_tab_offset": table_offset,
-                "tiling_tab_len": rows & 0xFFFF,
-                "des_stream_id": target.stream_id,
-                "des_task_id": target.task_id,
-                "exe_stream_id": place.stream_id,
-            }
-        )
-
-    def model_execute(self, place: Place, model_id: int) -> bytes:
-        """Model execute: condition entry of sub type 1 with post-P."""
-        return self._struct("FunctionCallSqe").build(
-            {
-                **_header(place, 20),
-                "post_p": 1,
-                "conds_sub_type": 1,
-                "model_id": model_id,
-                "kernel_credit": DEFAULT_CREDIT,
-                "csc": 1,
-            }
-        )
-
     def _record(self, place: Place, notify_id: int, **fields: int) -> bytes:
-        values = {"kernel_credit": DEFAULT_CREDIT, **_header(place, 6), "notify_id": notify_id, **fields}
+        values = {"kernel_credit": self.default_credit, **self.header(place, 6), "notify_id": notify_id, **fields}
         return self._struct("NotifyRecordSqe").build(values)
 
     def _wait(self, place: Place, notify_id: int, **fields: int) -> bytes:
-        values = {**_header(place, 7), "kernel_credit": NEVER_CREDIT, "notify_id": notify_id, **fields}
+        values = {**self.header(place, 7), "kernel_credit": NEVER_CREDIT, "notify_id": notify_id, **fields}
         return self._struct("NotifyWaitSqe").build(values)
-
-
-def _header(place: Place, sqe_type: int) -> dict[str, int]:
-    return {"type": sqe_type, "task_id": place.task_id}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from struct import Struct
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from formats.runtime import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from emu_core.chips import Chip
     from emu_core.operators import TensorInfo
@@ -63,9 +64,9 @@ class SinkBuffer:
 
 
 def shape_of(request: TilingRequest, depended: Mapping[int, int]) -> Shape:
-    """Counts of the buffer for `request`; `depended`: IR index to the address of its tensor object."""
+    """Counts of the buffer for `request`; `depended`: place in its inputs to the address of its tensor object."""
     return Shape(
-        ir_inputs=len(request.inputs),
+        ir_inputs=request.ir_inputs,
         ir_outputs=len(request.outputs),
         inputs=sum(i is not None for i in request.inputs),
         outputs=len(request.outputs),
@@ -159,7 +160,7 @@ def build_sink_buffer(
     Args:
         request: the tiling question; its `data` is not looked at.
         platform: address of the platform block, 0 for none.
-        depended: IR index of each value-depended input to the address of its tensor object.
+        depended: place among the inputs of each value-depended one to the address of its tensor object.
         order: value of policy `sink_buffer_order`.
         deterministic, deterministic_level: the two flags of the context; None: as the request says.
     """
@@ -209,11 +210,10 @@ def _tensors(image: _Image, at: Offsets, request: TilingRequest, depended: Mappi
 def _node_info(image: _Image, at: Offsets, request: TilingRequest, texts: tuple[int, int]) -> None:
     attrs = encode_attributes(request.attrs)
     present = [i for i in request.inputs if i is not None]
-    ir = len(request.inputs) + len(request.outputs)
+    ir = request.ir_inputs + len(request.outputs)
     offset = at.node_info + NodeInfoHead.size
     start = 0
-    for info in request.inputs:
-        count = int(info is not None)
+    for count in _instances(request):
         image.put(offset, NodeInstance.build({"start": start, "count": count}))
         start += count
         offset += NodeInstance.size
@@ -234,7 +234,7 @@ def _node_info(image: _Image, at: Offsets, request: TilingRequest, texts: tuple[
             {
                 "name": texts[0],
                 "type": texts[1],
-                "ir_inputs": len(request.inputs),
+                "ir_inputs": request.ir_inputs,
                 "ir_outputs": len(request.outputs),
                 "inputs": len(present),
                 "outputs": len(request.outputs),
@@ -245,6 +245,13 @@ def _node_info(image: _Image, at: Offsets, request: TilingRequest, texts: tuple[
         ),
     )
     assert len(attrs) >= AttrEntry.size * len(request.attrs)
+
+
+def _instances(request: TilingRequest) -> Iterator[int]:
+    """Connected tensors of each IR input."""
+    slots = iter(request.inputs)
+    for count in request.counts or (1,) * len(request.inputs):
+        yield sum(info is not None for info in islice(slots, count))
 
 
 def _context(image: _Image, at: Offsets, shape: Shape, inputs: list[int]) -> None:

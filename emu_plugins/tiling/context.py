@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from emu_core.kernels import PolicyLookup
+
 U32 = (1 << 32) - 1
 U64 = (1 << 64) - 1
 MOST_TENSORS = 4096
@@ -48,12 +50,20 @@ class MemoryTilingContext:
     """A tiling context at `address` in `memory`. Implements `emu_core.tiling.TilingContext`.
 
     What the function sets is kept here until `commit`, so that a function that fails writes nothing.
-    `poke(address, data)` writes the two cells that a task update reads (tiling key and block dim).
+    `poke(address, data)` writes the two cells that a task update reads (tiling key and block dim). `policies` are
+    those of the device, None when there is none yet.
     """
 
-    def __init__(self, memory: Reader, address: int, poke: Callable[[int, bytes], None]) -> None:
+    def __init__(
+        self,
+        memory: Reader,
+        address: int,
+        poke: Callable[[int, bytes], None],
+        policies: PolicyLookup | None = None,
+    ) -> None:
         self._memory = memory
         self._poke = poke
+        self.policies = policies
         head = RunContext.parse(memory.read(address, RunContext.size))
         self._inputs = int(head["input_count"])
         if not EXTRA_INPUTS <= self._inputs <= MOST_TENSORS or head["output_count"] != OUTPUTS:
@@ -119,27 +129,31 @@ class MemoryTilingContext:
         """How strict that is (`ge.deterministicLevel`)."""
         return self._value(self._inputs - EXTRA_INPUTS + DETERMINISTIC_INPUT + 1)
 
-    def input_shape(self, index: int) -> StorageShape | None:
+    def input_shape(self, index: int, instance: int = 0) -> StorageShape | None:
         """Shape of IR input `index`, or None."""
-        return _shape(self._input_object(index))
+        return _shape(self._input_object(index, instance))
 
-    def input_desc(self, index: int) -> TensorDesc | None:
+    def input_desc(self, index: int, instance: int = 0) -> TensorDesc | None:
         """Element type of IR input `index`, or None."""
-        instance = self._instance(index)
-        if instance is None:
+        position = self._instance(index, instance)
+        if position is None:
             return None
         described = self._node_at + NodeInfoHead.size + NodeInstance.size * self._ir_count
-        raw = self._memory.read(described + CompileTimeTensor.size * instance, CompileTimeTensor.size)
+        raw = self._memory.read(described + CompileTimeTensor.size * position, CompileTimeTensor.size)
         found = CompileTimeTensor.parse(raw)
         return TensorDesc(found["dtype"], found["storage_format"])
 
-    def input_tensor(self, index: int) -> bool:
+    def input_tensor(self, index: int, instance: int = 0) -> bool:
         """Whether a tensor object exists for IR input `index`."""
-        return self._input_object(index) is not None
+        return self._input_object(index, instance) is not None
 
-    def input_data(self, index: int) -> bytes | None:
+    def input_count(self, index: int) -> int:
+        """Tensors of IR input `index`; 0 when it is absent."""
+        return self._instances(index)[1]
+
+    def input_data(self, index: int, instance: int = 0) -> bytes | None:
         """Bytes of IR input `index` when its value is at hand, else None."""
-        found = self._input_object(index)
+        found = self._input_object(index, instance)
         if found is None or not found["data_addr"]:
             return None
         return self._memory.read(found["data_addr"], found["data_size"])
@@ -154,17 +168,22 @@ class MemoryTilingContext:
     def _ir_count(self) -> int:
         return int(self._node["ir_inputs"]) + int(self._node["ir_outputs"])
 
-    def _instance(self, ir_index: int) -> int | None:
-        """Position among the inputs that are there, or None for an absent one."""
+    def _instances(self, ir_index: int) -> tuple[int, int]:
+        """Position of the first tensor of an IR input among those that are there, and their number."""
         if not 0 <= ir_index < self._node["ir_inputs"]:
-            return None
+            return 0, 0
         at = self._node_at + NodeInfoHead.size + NodeInstance.size * ir_index
         found = NodeInstance.parse(self._memory.read(at, NodeInstance.size))
-        return int(found["start"]) if found["count"] else None
+        return int(found["start"]), int(found["count"])
 
-    def _input_object(self, ir_index: int) -> Mapping[str, Any] | None:
-        instance = self._instance(ir_index)
-        return None if instance is None else self._object(instance)
+    def _instance(self, ir_index: int, instance: int) -> int | None:
+        """Position among the inputs that are there, or None for an absent one."""
+        start, count = self._instances(ir_index)
+        return start + instance if 0 <= instance < count else None
+
+    def _input_object(self, ir_index: int, instance: int) -> Mapping[str, Any] | None:
+        position = self._instance(ir_index, instance)
+        return None if position is None else self._object(position)
 
     def _object(self, position: int) -> Mapping[str, Any] | None:
         address = self._value(position)

@@ -8,10 +8,12 @@ from emu_core.errors import PluginError, SqemuError
 from emu_core.tiling import TilingError
 from emu_plugins.tiling.build import build_sink_buffer, platform_block, tensor_object
 from emu_plugins.tiling.context import MemoryTilingContext
+from emu_plugins.tiling.instances import slots_of
 from emu_plugins.tiling.request import TilingResult
 
 if TYPE_CHECKING:
     from emu_core.chips import Chip
+    from emu_core.kernels import PolicyLookup
     from emu_core.operators import OperatorSpec
     from emu_plugins.tiling.request import TilingRequest
 
@@ -55,8 +57,10 @@ class HostMemory:
         return self.read(address, limit).split(b"\0")[0].decode()
 
 
-def tile_on_host(spec: OperatorSpec, request: TilingRequest, chip: Chip) -> TilingResult:
-    """Run the tiling function of `spec` on the host.
+def tile_on_host(
+    spec: OperatorSpec, request: TilingRequest, chip: Chip, policies: PolicyLookup | None = None
+) -> TilingResult:
+    """Run the tiling function of `spec` on the host; `policies` are those of the device, None at compile time.
 
     Inputs in `spec.depends` carry their value if `request.data` has it; otherwise their data pointer is null, as at
     compile time.
@@ -67,7 +71,7 @@ def tile_on_host(spec: OperatorSpec, request: TilingRequest, chip: Chip) -> Tili
     memory = HostMemory()
     platform = memory.place(platform_block(chip))
     depended = {}
-    for index in spec.depends:
+    for index in slots_of(spec.depends, request.counts):
         info = request.inputs[index]
         if info is not None:
             data = request.data.get(index, b"")
@@ -76,7 +80,7 @@ def tile_on_host(spec: OperatorSpec, request: TilingRequest, chip: Chip) -> Tili
     base = memory.next_address()
     buffer = build_sink_buffer(request, base, platform=platform, depended=depended)
     memory.place(buffer.image)
-    context = MemoryTilingContext(memory, buffer.addresses.tiling_context, memory.write)
+    context = MemoryTilingContext(memory, buffer.addresses.tiling_context, memory.write, policies)
     try:
         spec.tiling(context)
     except (TilingError, SqemuError):

@@ -17,12 +17,14 @@ class TilingRequest:
 
     Attributes:
         op_type, op_name: operator type and name.
-        inputs: per IR input its element type and shape, None for an absent optional input.
+        inputs: per IR input its element type and shape, None for an absent optional input; a dynamic input has one
+            for each of its tensors.
         outputs: per IR output its element type and shape.
         attrs: values in the order of the IR definition.
-        data: bytes of value-depended inputs that are at hand, by IR index.
+        data: bytes of value-depended inputs that are at hand, by their place in `inputs`.
         capacity: bytes of tiling data that may be written.
         deterministic, deterministic_level: the two flags of the context.
+        counts: places in `inputs` per IR input; empty: one each.
     """
 
     op_type: str
@@ -34,6 +36,12 @@ class TilingRequest:
     capacity: int = 16384
     deterministic: int = 0
     deterministic_level: int = 0
+    counts: tuple[int, ...] = ()
+
+    @property
+    def ir_inputs(self) -> int:
+        """Number of IR inputs."""
+        return len(self.counts or self.inputs)
 
 
 @dataclass(frozen=True)

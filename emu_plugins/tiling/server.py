@@ -57,7 +57,7 @@ def serve(launch: AicpuLaunch, host: PluginHost) -> None:
     if not context_address:
         raise _invalid(f"the tiling context pointer of {op_type} is null")
     try:
-        context = MemoryTilingContext(memory, context_address, launch.poke)
+        context = MemoryTilingContext(memory, context_address, launch.poke, launch.policies)
         spec.tiling(context)
     except TilingError as error:
         raise DeviceFault(

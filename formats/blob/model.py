@@ -31,9 +31,12 @@ class TaskType(IntEnum):
     KERNEL = 0
     EVENT_RECORD = 1
     EVENT_WAIT = 2
+    NOTIFY_RECORD = 14
+    NOTIFY_WAIT = 15
     MODEL_END_GRAPH = 19
     ALL_KERNEL = 26
     FFTS_PLUS_TASK = 29
+    VECTOR_KERNEL = 39
     VECTOR_ALL_KERNEL = 40
     UPDATE = 41
     NOP = 42
@@ -47,6 +50,8 @@ class KernelType(IntEnum):
     TE = 2
     AI_CPU = 6
     CUST_AI_CPU = 7
+    MIX_AICORE = 11
+    MIX_VECTOR_CORE = 12
 
 
 class TensorRole(IntEnum):
@@ -69,7 +74,7 @@ class BlobStream:
 
 @dataclass(frozen=True)
 class BlobEvent:
-    """An event of the model; `name` says what it orders."""
+    """An event of the model, or a notify where notify tasks name it; `name` says what it orders."""
 
     id: int
     name: str

@@ -15,7 +15,9 @@ KernelDescriptor = define(
     @12  core_type:32           | core it runs on
     @16  tiling_key:64          | tiling key of this entry
     @24  name_addr:64           | address of the kernel name, NUL-terminated
-    @32  -:8*32
+    @32  first_block:32         | first block of a launch that has a part of the blocks
+    @36  blocks:32              | blocks of all its parts together; 0: the launch has all of them
+    @40  -:8*24
     """,
     note="own layout; an AI Core engine decides from it and from nothing else",
 )

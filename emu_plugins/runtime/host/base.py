@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -28,10 +29,11 @@ from emu_plugins.runtime.host.kinds import HANDLES, OF_THE_CALL, accept, kind_of
 from emu_plugins.runtime.sqes import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from emu_core.device import Device
     from emu_core.origin import Origin
+    from emu_core.reports import Hazard
     from emu_plugins.runtime.host.handles import Execution, Flag, StreamHandle
 
 STACK_POOL = 32 * 1024
@@ -93,6 +95,24 @@ def is_queued(stream: StreamHandle, task_id: int) -> bool:
     return slot is not None and (queue.bound or (slot - queue.head) % queue.depth < queue.pending)
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A place in the list of hazards, which may be cleared in between: how many stood before it, and the last."""
+
+    count: int
+    last: Hazard | None
+
+    @classmethod
+    def at_end(cls, hazards: Sequence[Hazard]) -> Mark:
+        """The place behind the last hazard."""
+        return cls(len(hazards), hazards[-1] if hazards else None)
+
+    def behind(self, hazards: Sequence[Hazard]) -> tuple[Hazard, ...]:
+        """What came since: all, when the list was cleared."""
+        here = self.count and len(hazards) >= self.count and hazards[self.count - 1] is self.last
+        return tuple(hazards[self.count if here else 0 :])
+
+
 class RuntimeCore:
     """What all calls of one runtime share. Use `Runtime`.
 
@@ -116,6 +136,7 @@ class RuntimeCore:
         self._execute_timeout_us: int | None = None
         self._timeout_unit = ""
         self._wait_timeout_s = 0
+        self._first_hazard = self._told_hazards = Mark.at_end(device.hazards)
 
     # ---- shared memory ---------------------------------------------------------------------------------------
 

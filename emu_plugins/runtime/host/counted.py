@@ -19,15 +19,15 @@ class CountedNotifyCalls(NotifyCalls):
     """See the module text."""
 
     @api_call
-    def create_counted_notify(self) -> NotifyHandle:
-        """A new counted notify.
+    def create_counted_notify(self, *, name: str = "") -> NotifyHandle:
+        """A new counted notify; `name` is what the host calls it.
 
         Raises:
             RuntimeApiError: a chip without them (207000); none left (207009, EE1023).
         """
         self._counting("create_counted_notify")
         self.reuse_ids()
-        return NotifyHandle(self, self.device.take_id(COUNTED, MOST, "207009"), counted=True)
+        return NotifyHandle(self, self.device.take_id(COUNTED, MOST, "207009"), counted=True, name=name)
 
     @api_call
     def record_counted_notify(

@@ -22,7 +22,7 @@ from emu_plugins.runtime.host.codes import (
 
 if TYPE_CHECKING:
     from emu_core.errors import Refusal
-    from emu_core.reports import Fault
+    from emu_core.reports import Fault, Hazard
 
 
 class RuntimeApiError(SqemuError):
@@ -56,7 +56,13 @@ class RuntimeApiError(SqemuError):
 
 
 class DeviceError(RuntimeApiError):
-    """Tasks failed on the device; `faults` are all of the stream since the last synchronisation, first cause first."""
+    """Tasks failed on the device.
+
+    Attributes:
+        faults: all since the stream was synchronised last, first cause first: those of the stream, and those of models
+            that it executed. The code is that of the stream's own last fault.
+        hazards: what ran and may be wrong, as `Runtime.synchronize_stream` gives it when nothing fails.
+    """
 
     def __init__(
         self,
@@ -67,8 +73,10 @@ class DeviceError(RuntimeApiError):
         remedy: str,
         id: str,  # noqa: A002 - see SqemuError
         faults: tuple[Fault, ...],
+        hazards: tuple[Hazard, ...] = (),
     ) -> None:
         self.faults = faults
+        self.hazards = hazards
         super().__init__(code, what, function=function, remedy=remedy, id=id)
 
 

@@ -32,13 +32,13 @@ class EventCalls(RuntimeCore):
     """See the module text."""
 
     @api_call
-    def create_event(self, *, style: EventStyle = EventStyle.NEW, waitable: bool = True) -> EventHandle:
-        """A new event; `waitable` False makes one that only takes time stamps.
+    def create_event(self, *, style: EventStyle = EventStyle.NEW, waitable: bool = True, name: str = "") -> EventHandle:
+        """A new event; `waitable` False makes one that only takes time stamps; `name` is for messages.
 
         Raises:
             RuntimeApiError: no event id left (207007, EE1023); a new-style event notices that when it is recorded.
         """
-        event = EventHandle(self, style, waitable)
+        event = EventHandle(self, style, waitable, name=name)
         if style is EventStyle.OLD:
             self._event_id(event)
         return event
@@ -159,10 +159,12 @@ class EventCalls(RuntimeCore):
             code = EVENT_NOT_COMPLETE if limit is None else EVENT_SYNC_TIMEOUT
             raise RuntimeApiError(
                 code,
-                f"event {found.id} is not recorded yet",
+                f"event {found.id}{f' ({found.name})' if found.name else ''} is not recorded yet",
                 function=function,
                 remedy="synchronise the stream that records it: an earlier task may have failed",
             )
+        if found.recorder is not None and self.device.ordering is not None:
+            self.device.ordering.host_waited(found.recorder[0].id)
 
     def _event_pair(
         self, function: str, event: EventHandle | None, stream: StreamHandle | None

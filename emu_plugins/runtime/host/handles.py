@@ -36,7 +36,8 @@ class Handle:
 class StreamHandle(Handle):
     """A stream: `core` is the device's, `model` the one it is bound to, `launched` its tasks by task id.
 
-    `owned` are addresses of device memory that goes with the stream (tiling tables, copies of arguments).
+    `called` are the device's models that it executed since it was synchronised last. `owned` are addresses of device
+    memory that goes with the stream (tiling tables, copies of arguments).
     """
 
     core: Stream = field(repr=False)
@@ -44,21 +45,28 @@ class StreamHandle(Handle):
     launched: dict[int, Launched] = field(default_factory=dict, repr=False)
     owned: list[int] = field(default_factory=list, repr=False)
     seen_faults: int = 0
+    called: list[Model] = field(default_factory=list, repr=False)
 
     @property
     def id(self) -> int:
         """Stream id on the device."""
         return self.core.id
 
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.core.name
+
 
 @dataclass(eq=False)
 class Flag(Handle):
-    """A handle whose id entries in rings name; `uses` are those entries: stream and task id.
+    """A handle whose id entries in rings name; `uses` are those entries: stream and task id. `name` is the host's own.
 
     The id of a destroyed one is given out again when none of its entries waits any more.
     """
 
     uses: list[tuple[StreamHandle, int]] = field(default_factory=list, repr=False, kw_only=True)
+    name: str = field(default="", kw_only=True)
 
 
 class EventStyle(Enum):
@@ -131,6 +139,11 @@ class Function:
     program: Program
     tiling_key: int
     pc: int
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel's program, and the tiling key: `TilingProbe key 2`."""
+        return f"{self.program.name} key {self.tiling_key}"
 
 
 @dataclass(frozen=True)

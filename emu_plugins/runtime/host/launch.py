@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_core.origin import NOWHERE, Origin
-from emu_plugins.engines.credits import credit_for, unit_ns
+from emu_plugins.engines.credits import budget_ns, credit_for, unit_ns
 from emu_plugins.runtime.host.base import RuntimeCore, api_call
 from emu_plugins.runtime.host.errors import bad_value, dead_handle, null_pointer, shown
 from emu_plugins.runtime.host.fields import with_credit
@@ -38,7 +38,11 @@ BATCH = 1
 
 @dataclass(frozen=True)
 class LaunchConfig:
-    """Attributes of one launch; see the module text. `timeout_us` None is the limit of the device."""
+    """Attributes of one launch; see the module text.
+
+    `timeout_us` None is the limit of the device. A limit is kept in units of the chip, seconds long, and rounded up:
+    `Runtime.time_limit_ns` tells what becomes of it.
+    """
 
     schem: int = 0
     block_task_prefetch: int = 0
@@ -185,7 +189,22 @@ class LaunchCalls(RuntimeCore):
     def _credit(self, timeout_us: int | None) -> int | None:
         """Kernel credit of a launch: from its own limit, else from the device's; None leaves the builder's."""
         chosen = self._execute_timeout_us if timeout_us is None else timeout_us
-        return None if chosen is None else credit_for(chosen, unit_ns(self.device))
+        device = self.device
+        return None if chosen is None else credit_for(chosen, unit_ns(device), from_zero=device.chip.credit_from_zero)
+
+    @api_call
+    def time_limit_ns(self, timeout_us: int | None = None) -> int | None:
+        """Nanoseconds that an AI Core kernel really gets when it is launched with `timeout_us`; None is for ever.
+
+        An entry holds its limit as kernel credit: 1 to 254 units of the chip's `credit_ns` (policy `kernel_credit_us`),
+        so a limit is rounded up to a unit and never above 254 of them.
+
+        Raises:
+            RuntimeApiError: not in 64 bits (107000, EE1003).
+        """
+        _check("time_limit_ns", LaunchConfig(timeout_us=timeout_us), 1, 0)
+        credit = self._credit(timeout_us)
+        return budget_ns(self.device, self.build.kernel_credit if credit is None else credit)
 
     # ---- what was launched -----------------------------------------------------------------------------------
 

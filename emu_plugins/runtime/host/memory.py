@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_core.memory import Space
+from emu_core.memory import Space, raw_bytes
+from emu_core.ordering import records
 from emu_plugins.runtime.host.base import RuntimeCore, api_call
 from emu_plugins.runtime.host.errors import bad_value
 
@@ -58,16 +59,26 @@ class MemoryCalls(RuntimeCore):
         """
         assert data is not None
         self.device.memory.write(address, data)
+        self._touched(records.WRITE, address, len(raw_bytes(data)))
 
     @api_call
     def memcpy_to_host(self, address: int, size: int) -> bytes:
         """`size` bytes of device memory; 107000 outside of any allocation."""
-        return self.device.memory.read(address, size)
+        found = self.device.memory.read(address, size)
+        self._touched(records.READ, address, size)
+        return found
 
     @api_call
     def memcpy_on_device(self, target: int, source: int, size: int) -> None:
         """Copy within device memory; 107000 outside of any allocation."""
         self.device.memory.write(target, self.device.memory.read(source, size))
+        self._touched(records.READ, source, size)
+        self._touched(records.WRITE, target, size)
+
+    def _touched(self, what: int, address: int, size: int) -> None:
+        """Tell who follows what orders accesses (policy `ordering`): streams may be using these bytes now."""
+        if self.device.ordering is not None:
+            self.device.ordering.host_touched(what, address, size)
 
     @api_call
     def arguments(self, words: Iterable[int], *, label: str = "arguments") -> int:

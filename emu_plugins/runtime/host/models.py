@@ -32,7 +32,7 @@ from emu_plugins.runtime.host.handles import HEAD_STREAM, Execution, ModelHandle
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from emu_core.model import Port
+    from emu_core.model import Port, Reshape
 
 MOST_MODELS = 2048
 """Model ids of the host's resource map (`device_semantics.md` 1.2)."""
@@ -113,7 +113,7 @@ class ModelCalls(RuntimeCore):
         if found.end is not None:
             raise _refused(INTERNAL, "", function, f"model {found.id} has an end of graph already")
         self.reuse_ids()
-        end = NotifyHandle(self, self.device.create_notify())
+        end = NotifyHandle(self, self.device.create_notify(), name=f"end of {found.name}" if found.name else "")
         try:
             task = self.submit_for(end, target, lambda place: self.build.notify_record(place, end.id), origin)
         except BaseException:
@@ -186,10 +186,12 @@ class ModelCalls(RuntimeCore):
         outputs: tuple[Port, ...],
         scratch: Sequence[int],
         parts: Sequence[ModelHandle] = (),
+        reshape: Reshape | None = None,
     ) -> Model:
         """A model without rings of its own: `launch` submits its tasks to `caller` at each execution.
 
         `parts`: complete models that `launch` executes as well; their streams are shown and aborted with this model.
+        `reshape`: places the ports for one execution, when their shapes are known at run time only.
         """
         ends = [part.end.id for part in parts if part.end is not None]
         core = self._register(
@@ -205,6 +207,7 @@ class ModelCalls(RuntimeCore):
                 outputs=outputs,
                 scratch=scratch,
                 launch=launch,
+                reshape=reshape,
             )
         )
         for part in parts:
@@ -255,6 +258,8 @@ class ModelCalls(RuntimeCore):
         )
         self._launch_from(found, caller)
         self._running.append(Execution(core, caller.core, len(self.device.scheduler.faults)))
+        if core not in caller.called:
+            caller.called.append(core)
 
     def _reserve_call(self, caller: StreamHandle) -> None:
         """Refuse a call that would not be submitted as a whole."""

@@ -23,14 +23,14 @@ class NotifyCalls(RuntimeCore):
     """See the module text."""
 
     @api_call
-    def create_notify(self) -> NotifyHandle:
-        """A new notify.
+    def create_notify(self, *, name: str = "") -> NotifyHandle:
+        """A new notify; `name` is what the host calls it.
 
         Raises:
             RuntimeApiError: no notify id left (207009, EE1023).
         """
         self.reuse_ids()
-        return NotifyHandle(self, self.device.create_notify())
+        return NotifyHandle(self, self.device.create_notify(), name=name)
 
     @api_call
     def destroy_notify(self, notify: NotifyHandle | None) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from emu_plugins.runtime.host.base import RuntimeCore, api_call
 from emu_plugins.runtime.host.capability import STUB_DEVICE, TILING_KEY_SINK, Capability, Feature, Module
 from emu_plugins.runtime.host.codes import INVALID_DEVICE, PARAM_INVALID
 from emu_plugins.runtime.host.errors import RuntimeApiError, bad_value, not_supported
+from emu_plugins.runtime.host.handles import StreamHandle
+
+if TYPE_CHECKING:
+    from emu_core.reports import Hazard
 
 FAILURE_MODES = ("continue", "stop")
 """By the number of `aclrtSetDeviceFailureMode`-like calls: 0 goes on, 1 stops."""
@@ -15,6 +21,24 @@ NEVER_US = (1 << 64) - 1
 
 class QueryCalls(RuntimeCore):
     """See the module text."""
+
+    @api_call
+    def hazards(self, stream: StreamHandle | None = None) -> tuple[Hazard, ...]:
+        """What ran on the device since this runtime was made and may be wrong, in order: stale fetches and the like.
+
+        Args:
+            stream: only tasks of this stream, and of models that it executed and was not synchronised for yet; by
+                default those of every stream.
+
+        Raises:
+            RuntimeApiError: stream destroyed (107017), of another device (107003).
+        """
+        found = self._first_hazard.behind(self.device.hazards)
+        if stream is None:
+            return found
+        core = self.require("hazards", "stream", stream, StreamHandle)
+        ids = {core.id, *(each.id for model in core.called for each in model.streams)}
+        return tuple(hazard for hazard in found if hazard.stream in ids)
 
     @api_call
     def get_device_capability(self, device_id: int, module: int, feature: int) -> Capability:

@@ -2,7 +2,8 @@
 
 Everything is asynchronous: a submission costs the host nothing, and the device runs when the host waits. A device error
 surfaces at the next synchronisation of its stream; when several happened, the last one hides those before it
-(`device_semantics.md` 2.5, 8.4), and all are in `RuntimeApiError.faults`.
+(`device_semantics.md` 2.5, 8.4), and all are in `DeviceError.faults`. What ran and may be wrong is no error: each
+hazard is given by the synchronisation after it.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu_core.streams import State
-from emu_plugins.runtime.host.base import RuntimeCore, api_call
+from emu_plugins.runtime.host.base import Mark, RuntimeCore, api_call
 from emu_plugins.runtime.host.codes import DEVICE_ABORTED, STREAM_MODEL, STREAM_SYNC_TIMEOUT
 from emu_plugins.runtime.host.errors import DeviceError, RuntimeApiError, bad_value
 from emu_plugins.runtime.host.handles import StreamHandle
 
 if TYPE_CHECKING:
-    from emu_core.reports import Fault
+    from emu_core.reports import Fault, Hazard
 
 NS_PER_MS = 1_000_000
 FOREVER = -1
@@ -63,8 +64,11 @@ class StreamCalls(RuntimeCore):
         self.device.destroy_stream(found.core)
 
     @api_call
-    def synchronize_stream(self, stream: StreamHandle | None, timeout_ms: int = FOREVER) -> None:
+    def synchronize_stream(self, stream: StreamHandle | None, timeout_ms: int = FOREVER) -> tuple[Hazard, ...]:
         """Let the device run until everything submitted to `stream` is done.
+
+        Returns:
+            What ran on the device and may be wrong, since a synchronisation told of it last (`hazards` has all of it).
 
         Args:
             stream: a plain stream, or one of a complete model: it is done when no execution is left to start and it
@@ -91,9 +95,13 @@ class StreamCalls(RuntimeCore):
             )
         done = self.drive(lambda: self._at_rest(found), limit)
         self._settle(found)
-        self._report(found, function)
+        if done and self.device.ordering is not None:
+            self.device.ordering.host_waited(found.id)
+        told = self._new_hazards()
+        self._report(found, function, told)
         if not done:
             raise self._stuck(found, function, timed_out=limit is not None)
+        return told
 
     def _at_rest(self, stream: StreamHandle) -> bool:
         """Whether nothing is left to do: a ring of a model is at rest between executions, though it is never empty."""
@@ -109,12 +117,23 @@ class StreamCalls(RuntimeCore):
         if caller.core.queue.pending == 0:
             self._running = [execution for execution in self._running if execution.caller is not caller.core]
 
-    def _report(self, stream: StreamHandle, function: str) -> None:
+    def _new_hazards(self) -> tuple[Hazard, ...]:
+        """Hazards that no synchronisation has given yet."""
+        new = self._told_hazards.behind(self.device.hazards)
+        self._told_hazards = Mark.at_end(self.device.hazards)
+        return new
+
+    def _report(self, stream: StreamHandle, function: str, hazards: tuple[Hazard, ...]) -> None:
         faults = self.device.scheduler.faults
-        own = tuple(f for f in faults[min(stream.seen_faults, len(faults)) :] if f.stream == stream.id)
+        new = faults[min(stream.seen_faults, len(faults)) :]
+        of_models = {each.id for model in stream.called for each in model.streams}
         stream.seen_faults = len(faults)
-        if own:
-            raise _device_error(own, function)
+        if stream.core.queue.pending == 0:
+            stream.called.clear()
+        last = next((f for f in reversed(new) if f.stream == stream.id), None)
+        if last is not None:
+            told = tuple(f for f in new if f.stream == stream.id or f.stream in of_models)
+            raise _device_error(last, told, function, hazards)
 
     def _stuck(self, stream: StreamHandle, function: str, *, timed_out: bool) -> RuntimeApiError:
         if self.device.scheduler.recovery.aborted:
@@ -127,22 +146,35 @@ class StreamCalls(RuntimeCore):
         streams = list(self.device.streams.values())
         lines = [blocked.text() for blocked in self.device.scheduler.blocked(streams)]
         why = "; ".join(lines) if lines else "its tasks take longer"
+        goes_on = timed_out and bool(self.device.clock.pending)
         return RuntimeApiError(
             STREAM_SYNC_TIMEOUT,
-            f"stream {stream.id} is not done{' in time' if timed_out else ' and never will be'}: {why}",
+            f"stream {stream.id} is not done{' in time' if goes_on else ' and never will be'}: {why}",
             function=function,
-            remedy="look for the task that should have set what is waited for, or wait longer",
+            remedy="wait longer: the device still works" if goes_on else _NEVER,
         )
 
 
-def _device_error(faults: tuple[Fault, ...], function: str) -> DeviceError:
-    last = faults[-1]
-    more = f" ({len(faults)} tasks failed, this is the last)" if len(faults) > 1 else ""
+_NEVER = (
+    "nothing on the device is left to do, so waiting longer is no use: submit the task that sets what is waited for, "
+    "or look why the one that should have set it did not run"
+)
+
+
+def _device_error(last: Fault, faults: tuple[Fault, ...], function: str, hazards: tuple[Hazard, ...]) -> DeviceError:
+    """The error of `last`, with everything that failed."""
+    first = faults[0]
+    more = f" ({len(faults)} tasks failed, this is the last; the first cause is {_place(first)}: {first.what})"
     return DeviceError(
         last.acl_code,
-        f"stream {last.stream} task {last.task} ({last.kind}): {last.what}{more}",
+        f"{_place(last)}: {last.what}{more if first is not last else ''}",
         function=function,
         remedy=last.remedy,
         id=last.id,
         faults=faults,
+        hazards=hazards,
     )
+
+
+def _place(fault: Fault) -> str:
+    return f"stream {fault.stream} task {fault.task} ({fault.kind})"

@@ -80,8 +80,8 @@ BAD = [
     (("inputs", 0, "shape"), [1] * 4, "graph.shape", "nodes[0].inputs[0] (node op)"),
     (("inputs", 0, "shape"), [10**18], "graph.size", "inputs[0].shape (input x)"),
     (("inputs", 0, "shape"), [2**62] * 25, "graph.size", "inputs[0].shape (input x)"),
-    (("inputs", 0, "shape"), [-1, 8], "graph.unknown-shape", "inputs[0].shape (input x)"),
-    (("inputs", 0, "shape"), [-2], "graph.unknown-shape", "inputs[0].shape (input x)"),
+    (("nodes", 0, "inputs"), [["x"], "lens", None], "graph.dynamic-input", "nodes[0].inputs[0] (node op)"),
+    (("nodes", 0, "inputs"), [["x", 3], "lens", None], "graph.type", "nodes[0].inputs[0][1]"),
     (("inputs", 0, "name"), "lens", "graph.duplicate-name", "inputs[1].name"),
     (("inputs", 0, "name"), "y", "graph.dangling", "nodes[0].inputs[0] (node op)"),
     (("inputs", 0, "dtype"), "float32", "graph.dtype", "nodes[0].inputs[0] (node op)"),
@@ -160,7 +160,7 @@ def test_not_an_object(lab, raw):
         (("node",), [], "did you mean 'nodes'?"),
         (("nodes", 0, "attrs"), {"_tiling_sink": True}, "did you mean '_tiling_sink_op'?"),
         (("nodes", 0, "inputs"), ["x"], "list them all, null for an absent one: x, lens, mask?"),
-        (("inputs", 0, "shape"), [-1, 8], "give static shapes, one graph per shape"),
+        (("nodes", 0, "inputs"), ["x", ["lens"], None], "write one name"),
     ],
 )
 def test_remedies(lab, path, value, hint):

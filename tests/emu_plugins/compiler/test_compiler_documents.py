@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from emu_core import compile_graph
 from emu_plugins.compiler import POLICIES
 from emu_plugins.compiler.attributes import GE_ATTRS
 from emu_plugins.compiler.explanations import EXPLANATIONS
@@ -24,7 +25,7 @@ def text(name):
 
 def test_the_example_compiles(lab):
     """The example of the graph format is a graph, apart from its operator, which the laboratory lacks."""
-    (example,) = re.findall(r"```json\n(.*?)```", text("graph.md"), re.DOTALL)
+    example, _ = re.findall(r"```json\n(.*?)```", text("graph.md"), re.DOTALL)
     graph = json.loads(example)
     spec = lab.host.operators["Relu"]
     names = graph["nodes"][0]["inputs"]
@@ -38,6 +39,12 @@ def test_the_example_compiles(lab):
         }
     )
     assert lab.compile(graph).blob.ops[0].attrs == {"scale_value": 0.1118}
+
+
+def test_the_example_with_an_unknown_dimension_compiles():
+    """The second example is host scheduled as the text says."""
+    _, example = re.findall(r"```json\n(.*?)```", text("graph.md"), re.DOTALL)
+    assert compile_graph(json.loads(example), "ascend310p3").unknown_shape
 
 
 def test_every_problem_attribute_and_dtype_is_listed():

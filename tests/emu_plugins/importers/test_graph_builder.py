@@ -22,6 +22,14 @@ def host():
     return PluginHost()
 
 
+def test_the_list_of_a_dynamic_input():
+    """A list of tensors is a list of names."""
+    g = GraphBuilder("g")
+    a, b = g.input("a", "int32", [1]), g.input("b", "int32", [1])
+    g.node("ListProbe", a, None, [a, b])
+    assert g.build()["nodes"][0]["inputs"] == ["a", None, ["a", "b"]]
+
+
 def test_a_whole_graph():
     """Inputs, constants, nodes, outputs and options come out in the order in which they were given."""
     g = GraphBuilder("g", {"a": "1"})

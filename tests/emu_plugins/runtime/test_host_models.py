@@ -173,7 +173,7 @@ def test_the_caller_whose_execution_failed_is_told(bound, ids):
 
 def test_an_execution_that_does_not_fit_submits_nothing(bound, chip_like):
     """Model execute and its wait are submitted both or not at all."""
-    bench = bound(chip_like(B3, sq_depth=16))
+    bench = bound(chip_like(B3, sq_depth=16, usable_tasks=15))
     runtime, gate = bench.runtime, bench.runtime.create_notify()
     core = built(bench, nops=0)
     runtime.wait_notify(gate, bench.caller)

@@ -184,7 +184,7 @@ def test_a_plain_stream_is_run_empty_when_it_is_full(lab, chip_like):
         "nodes": [*nodes, {"name": "op0", "type": "TilingProbe", "inputs": ["x", "m0"], "outputs": ["y"]}],
         "outputs": ["m10", "y"],
     }  # fmt: skip
-    bench = lab(chip_like(P3, sq_depth=4), graph=graph)
+    bench = lab(chip_like(P3, sq_depth=4, usable_tasks=3), graph=graph)
     given = {"m0": np.array([3], np.int32), "x": np.zeros(40, np.float32)}
     assert bench.blob.unknown_shape
     assert bench.model.execute(given).outputs["m10"].tolist() == [3 * 1024]

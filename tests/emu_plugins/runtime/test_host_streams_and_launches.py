@@ -157,7 +157,7 @@ def test_a_launch_that_does_not_fit_leaves_no_nops(bound, chip_like):
 
 def test_a_plain_stream_is_run_empty_when_it_is_full(api, chip_like):
     """40 tasks go through a ring of 16; their ids go on counting."""
-    runtime = api(chip_like(B3, sq_depth=16))
+    runtime = api(chip_like(B3, sq_depth=16, usable_tasks=15))
     stream = runtime.create_stream()
     assert [runtime.launch_nop(stream) for _ in range(40)] == list(range(40))
     runtime.synchronize_stream(stream)
@@ -166,7 +166,7 @@ def test_a_plain_stream_is_run_empty_when_it_is_full(api, chip_like):
 
 def test_a_plain_stream_that_is_stuck_stays_full(api, chip_like):
     """A wait that nobody ends: the ring fills, then 507002."""
-    runtime = api(chip_like(B3, sq_depth=16))
+    runtime = api(chip_like(B3, sq_depth=16, usable_tasks=15))
     stream = runtime.create_stream()
     runtime.wait_notify(runtime.create_notify(), stream)
     for _ in range(14):

@@ -107,9 +107,9 @@ def _damaged(pick, blob):
     return bytes(raw)
 
 
-def _runs(host, blob):
+def _runs(host, blob, runtime):
     """Load and execute twice; only errors that a user may see come out."""
-    device = Device(blob.chip, {"condition_steps": "500"}, host, trace=Trace(()))
+    device = Device(blob.chip, {"condition_steps": "500", "runtime": runtime}, host, trace=Trace(()))
     model = device.load(blob)
     inputs = {p.name: np.zeros(p.shape, host_type) for p, host_type in zip(model.inputs, ("f4", "i4"), strict=False)}
     for _ in range(2):
@@ -119,10 +119,10 @@ def _runs(host, blob):
     repr(result)
 
 
-def _check(host, blob_or_bytes):
+def _check(host, blob_or_bytes, runtime):
     try:
         blob = decode(blob_or_bytes) if isinstance(blob_or_bytes, bytes) else decode(encode(blob_or_bytes))
-        _runs(host, blob)
+        _runs(host, blob, runtime)
     except (SqemuError, FormatError) as error:
         _known(error)
 
@@ -133,23 +133,25 @@ def _known(error):
     assert error.id
 
 
+@pytest.mark.parametrize("runtime", ["v1", "v2"])
 @settings(max_examples=150, deadline=None, database=None)
 @given(seed=st.integers(0, 1 << 32))
-def test_a_blob_with_changed_records_is_refused_or_ends(host, programs, seed):
+def test_a_blob_with_changed_records_is_refused_or_ends(host, programs, runtime, seed):
     """Up to three records of a compiled program are changed, dropped, doubled or moved."""
     pick = random.Random(seed)
     blob = pick.choice(programs)
     for _ in range(pick.randrange(1, 4)):
         blob = _changed(pick, blob)
-    _check(host, blob)
+    _check(host, blob, runtime)
 
 
+@pytest.mark.parametrize("runtime", ["v1", "v2"])
 @settings(max_examples=150, deadline=None, database=None)
 @given(seed=st.integers(0, 1 << 32))
-def test_a_blob_with_changed_bytes_is_refused_or_ends(host, programs, seed):
+def test_a_blob_with_changed_bytes_is_refused_or_ends(host, programs, runtime, seed):
     """Up to five bytes anywhere behind the magic are changed, and the checksum is made to fit."""
     pick = random.Random(seed)
-    _check(host, _damaged(pick, pick.choice(programs)))
+    _check(host, _damaged(pick, pick.choice(programs)), runtime)
 
 
 def _flip(pick, memory, address, size):

@@ -240,10 +240,12 @@ def test_an_update_after_the_mix_kernel_started(mix, ids, policy, hazards, fault
         assert _context(bench)["tail_block_dim"] == 20
 
 
-def test_the_table_of_patches_shows_the_context(mix, capsys):
+def test_the_table_of_patches_shows_the_context(mix, capsys, monkeypatch):
     """`sqemu run` lists patches with each program counter as one value, and says what lies in the context."""
+    monkeypatch.setattr("tools.patch_table.columns", lambda: 200)
+    monkeypatch.setattr("tools.fitted.columns", lambda: 200, raising=False)
     bench = mix()
     show_patches([bench.run(13)])
     lines = [line for line in capsys.readouterr().out.splitlines() if "context" in line]
-    assert sum("non_tail_aic_task_start_pc " in line for line in lines) == 1
-    assert any("stream 0 task 10 context" in line and "tail_block_ratio_n" in line for line in lines)
+    assert sum("context non_tail_aic_task_start_pc " in line for line in lines) == 1
+    assert any("0:10" in line and "context tail_block_ratio_n" in line for line in lines)

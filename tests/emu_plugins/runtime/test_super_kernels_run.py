@@ -10,6 +10,7 @@ import pytest
 
 from emu_core.errors import GraphError, InputError
 from emu_core.trace import TaskStarted, TaskWaits
+from formats.blob import TaskType
 from tools.dump.rings import names_of
 
 CHIPS = ("ascend310p3", "ascend910b3", "ascend950pr_9599")
@@ -152,3 +153,26 @@ def test_broken_formats(lab, old, new):
     with pytest.raises(InputError) as caught:
         lab("ascend910b3", graph=deepcopy(chain()), edit=edit)
     assert caught.value.id == "blob.args-format"
+
+
+@pytest.mark.parametrize("member", [0, 1])
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_word_that_is_never_set_ends_the_launch_after_its_credit(lab, ids, chip, member):
+    """One tiling does not know its event word: the launch polls from 1 us on, for 254 units of 100 us in all."""
+
+    def silent(blob):
+        old, new = f"{{skn{member}event_addr{member}*}}", f"{{skn{member}}}"
+        tasks = [replace(t, args_format=t.args_format.replace(old, new))
+                 if t.type == TaskType.PREPROCESS_KERNEL else t for t in blob.tasks]  # fmt: skip
+        return replace(blob, tasks=tuple(tasks))
+
+    bench = lab(chip, graph=chain(), edit=silent, kernel_credit_us=100)
+    result = bench.model.execute(values(4, 2, 3))
+    limit = 254 * 100_000
+    fault = result.faults[0]
+    assert (result.ok, result.deadlock) == (False, None)
+    assert ids(result.faults) == ["wait.timeout", "model.failed"]
+    assert (fault.stream, fault.time, fault.ts_code, fault.error_type) == (0, 1_000 + limit, 0x105, 4)
+    assert f"stream 0 task 0 (kernel of sk): waited {limit} ns for memory 0x" in fault.text()
+    assert "find the task that should have set it" in fault.remedy
+    assert (result.faults[1].ts_code, result.faults[1].acl_code) == (0x91, 507011)

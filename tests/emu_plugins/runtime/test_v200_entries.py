@@ -117,9 +117,29 @@ def test_the_worked_example_of_the_reference_is_a_notify_wait_with_ten_seconds()
 
 def test_every_entry_of_v100_exists_on_v200():
     """The loader calls the same names on both builders."""
-    names = {name for name in vars(SqeBuilder) if not name.startswith("_")}
-    assert {name for name in names if callable(getattr(SqeBuilder, name))} - {"mix_kernel"} <= set(vars(SqeBuilderV200))
+    names = {name for name in vars(SqeBuilder) if not name.startswith("_") and callable(getattr(SqeBuilder, name))}
+    same = {"aicpu", "nop", "update", "model_execute"}
+    assert names - {"mix_kernel"} - same <= set(vars(SqeBuilderV200))
+    assert not same & set(vars(SqeBuilderV200))
     assert not SqeBuilderV200.has_contexts
+    built = {name: BUILTIN.get("v200", struct).parse(_entry(name)) for name, struct in SAME.items()}
+    assert {name: values["type"] for name, values in built.items()} == {"aicpu": 5, "nop": 3, "model_execute": 20}
+    assert {name: values["kernel_credit"] for name, values in built.items()} == {
+        "aicpu": 7,
+        "nop": 253,
+        "model_execute": 253,
+    }
+    assert built["aicpu"]["kfc_args_fmt_offset"] == 0xFFFF
+    assert all(values["task_id"] == 0x12345 for values in built.values())
+
+
+SAME = {"aicpu": "AicpuKernelSqe", "nop": "PhSqe", "model_execute": "FunctionCallSqe"}
+"""Entries that both builders write alike but for header and credit, and their layouts."""
+
+
+def _entry(name):
+    arguments = {"aicpu": {"library": 1, "function": 2, "args": 3, "custom": False}, "model_execute": {"model_id": 1}}
+    return getattr(BUILD, name)(Place(3, 0x12345), **arguments.get(name, {}))
 
 
 def test_a_family_without_a_builder_is_refused():
