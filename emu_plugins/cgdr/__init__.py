@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from emu_core.hookspecs import hookimpl
 from emu_plugins.cgdr.kernel import KERNELS
+from emu_plugins.cgdr.kernel_910b import SPEC_910B
 from emu_plugins.cgdr.operator import OPERATORS
+from emu_plugins.cgdr.operator_910b import OPERATOR_910B
 from emu_plugins.cgdr.policies import POLICIES
 
 if TYPE_CHECKING:
@@ -22,9 +24,11 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "is 0, the chunk size is not 64, or the tensors exceed device memory. Usually the tiling never wrote its 64 bytes, "
     "or the kernel got another address.\n"
     "do: Check that the tiling task ran without a fault and that the last argument is the address of the tiling data.",
-    "cgdr.tiling-key": "ChunkGatedDeltaRule has one instance per tiling key 0 to 3 (widths 64, 80, 96, 128).\n"
+    "cgdr.tiling-key": "ChunkGatedDeltaRule has one instance per tiling key 0 to 3 (widths 64, 80, 96, 128); "
+    "the 910B operator has key 0 only.\n"
     "do: Compare the key with the table in docs/cgdr.md, and look for who patched the entry.",
-    "cgdr.block-dim": "ChunkGatedDeltaRule was launched with no block or with more blocks than the chip has cores.\n"
+    "cgdr.block-dim": "ChunkGatedDeltaRule was launched with no block or with more blocks than the chip has cores; "
+    "the 910B operator, with another number than its tiling shared the work among.\n"
     "do: Launch with the block dim that the tiling gave; look for hazard.stale-prefetch.",
     "cgdr.ub": "The instance that the tiling key selects needs more UB than the tiling data leaves: key and data come "
     "from different tilings, so one of them is stale.\n"
@@ -52,6 +56,13 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "do: Check that the tiling set a workspace size and that the launch passes its address.",
     "cgdr.counter": "Contract C7: the device counts the work of a launch in 32 bits, and this launch has more.\n"
     "do: Split the batch.",
+    "cgdr.vector-cores": "The 910B kernel needs two vector cores beside each cube core: each inverts one half of a "
+    "chunk's matrix. It was launched with another number.\n"
+    "do: Launch it as a mix task of ratio 2; look for who patched the context.",
+    "cgdr.ub-overlap": "With policy cgdr.ub=checked every buffer lies at its place in UB, and a step read bytes that "
+    "another buffer had overwritten since. The message has both buffers, their byte ranges, and how many bytes.\n"
+    "do: Compare K width and V step of host and device; sqemu tiling cgdr --map draws the layout. cgdr.ub=accurate "
+    "computes on with the bytes that are there.",
     "cgdr.padding": "Contract C9: with policy cgdr.padding=nan every buffer is NaN before a chunk, and padding columns "
     "must be zero before the Cube reads them. They are not.\n"
     "do: This is an error of the kernel, not of the launch; report it.",
@@ -63,14 +74,14 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
 
 @hookimpl
 def sqemu_operators() -> tuple[OperatorSpec, ...]:
-    """ChunkGatedDeltaRule for float16 and for bfloat16."""
-    return OPERATORS
+    """ChunkGatedDeltaRule for float16 and for bfloat16, and the vendor's 910B operator."""
+    return (*OPERATORS, OPERATOR_910B)
 
 
 @hookimpl
 def sqemu_kernels() -> tuple[KernelSpec, ...]:
-    """The float16 and the bfloat16 binary."""
-    return KERNELS
+    """The float16 and the bfloat16 binary, and the 910B mix kernel."""
+    return (*KERNELS, SPEC_910B)
 
 
 @hookimpl

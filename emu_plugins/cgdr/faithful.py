@@ -29,6 +29,7 @@ from emu_plugins.cgdr.paths import Geometry, full_chunk_steps
 from emu_plugins.cgdr.rounding import LARGEST_HALF
 from emu_plugins.cgdr.staging import Stager, slot_offset, staged_bytes, state_bytes
 from emu_plugins.cgdr.tiling import ceil_align_u32
+from emu_plugins.cgdr.ub_run import ARRAYS, run_in_ub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +82,9 @@ def run_faithful(
         workers: threads.
     """
     run = _Run(launch, data, settings_of(data, launch.tiling_key, launch.policies))
-    serial = run.spills or any(length < 0 for length in lengths)
+    mode = launch.policies["cgdr.ub"]
+    run_group = _run_group if mode == ARRAYS else functools.partial(run_in_ub, mode, launch.chip.ub_bytes)
+    serial = run.spills or any(length < 0 for length in lengths) or mode != ARRAYS
     works = list(run.works(lengths, one_by_one=serial))
     with ExitStack() as stack, job_runner(1 if serial else workers) as run_jobs:
         arrays = {sequence.batch: stack.enter_context(open_sequence(sequence)) for sequence in sequences}
@@ -90,7 +93,7 @@ def run_faithful(
         stagers = {item: run.stager(stack, block) for block, item in leaving.items()}
         run_jobs(
             functools.partial(
-                _run_group,
+                run_group,
                 run.settings,
                 arrays[work.sequence.batch],
                 [run.columns(item) for item in work.items],

@@ -19,11 +19,12 @@ the key changes nothing; so does the bfloat16 binary. Every other product is the
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from emu_core.errors import DeviceFault
-from emu_core.kernels import CoreType, Cost, KernelSpec
+from emu_core.kernels import CoreType, Cost, KernelSpec, PipeUse
 from emu_plugins.cgdr.constants import (
     CHUNK_SIZE,
     INPUT_GAMMA,
@@ -33,7 +34,7 @@ from emu_plugins.cgdr.constants import (
     WIDTH_OF_KEY,
 )
 from emu_plugins.cgdr.contracts import launch_breaks
-from emu_plugins.cgdr.items import LiveSequence, live_sequences, tiles_per_head
+from emu_plugins.cgdr.items import LiveSequence, live_sequences, tiles_per_head, work_items
 from emu_plugins.cgdr.launch import (
     ARG_FINAL_STATE,
     ARG_OUT,
@@ -42,9 +43,11 @@ from emu_plugins.cgdr.launch import (
     read_tiling_data,
     tensor_bytes,
 )
+from emu_plugins.cgdr.paths import Geometry, full_chunk_steps, path_facts
+from emu_plugins.cgdr.pipes import launch_cycles, launch_slices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from emu_core.kernels import KernelLaunch
@@ -63,11 +66,57 @@ def kernel_cost(launch: KernelLaunch) -> Cost:
     data = read_tiling_data(launch)
     if launch_problem(data, launch) is not None:
         return Cost()
+    if launch.policies["cgdr.time"] == "pipes":
+        return _cost_of_pipes(launch, data)
     c, tiles = CHUNK_SIZE, tiles_per_head(data.dv, data.v_step)
     # Multiply-adds per chunk and value head; every V tile of a head repeats the work on K.
     on_k = tiles * (3 * c * c * data.dk + c * c * c // 3)
     on_v = data.dv * (2 * c * c + 3 * c * data.dk)
     return Cost(flops=2 * (on_k + on_v) * data.num_chunks * data.hv, bytes=tensor_bytes(data))
+
+
+FLOAT32_PATH = "float32, without the device's paths"
+
+
+def float16_facts(launch: KernelLaunch) -> Mapping[str, str]:
+    """`path`: chunks of the launch by what computes them; nothing for a launch that is refused."""
+    data = read_tiling_data(launch)
+    if launch_problem(data, launch) is not None:
+        return {}
+    if launch.policies["cgdr.product"] == "fp32":
+        return {"path": FLOAT32_PATH}
+    sequences = live_sequences(_lengths(launch, data))
+    tiles = tiles_per_head(data.dv, data.v_step)
+    geometry = Geometry.of(data, launch.tiling_key)
+    return {"path": path_facts(geometry, sequences, tiles, launch.policies["cgdr.fallback_inverse"]).text()}
+
+
+def bfloat16_facts(_launch: KernelLaunch) -> Mapping[str, str]:
+    """`path` of the bfloat16 binary, which is the same for every launch."""
+    return {"path": FLOAT32_PATH}
+
+
+def float16_spans(launch: KernelLaunch) -> Iterator[PipeUse]:
+    """What the pipes do under policy `cgdr.time=pipes`; nothing under any other, or for a launch that is refused."""
+    data = read_tiling_data(launch)
+    if launch.policies["cgdr.time"] != "pipes" or launch_problem(data, launch) is not None:
+        return
+    geometry, lengths = Geometry.of(data, launch.tiling_key), _lengths(launch, data)
+    items = work_items(lengths, hv=data.hv, dv=data.dv, v_step=data.v_step, block_num=launch.block_dim)
+    full = full_chunk_steps(geometry, launch.policies["cgdr.fallback_inverse"])
+    slots = int(launch.policies["cgdr.stage_slots"])
+    for piece in launch_slices(geometry, full, items, started=0, mhz=launch.chip.cube_mhz, slots=slots):
+        what = f"{piece.what} slot {piece.slot} of batch {piece.batch} head {piece.head} row {piece.row}"
+        yield PipeUse(piece.core, str(piece.pipe), what, int(piece.start), math.ceil(piece.end))
+
+
+def _cost_of_pipes(launch: KernelLaunch, data: CgdrTilingData) -> Cost:
+    """As many operations as take each block the time of the busiest core in the model of the pipes (`pipes.py`)."""
+    geometry, lengths = Geometry.of(data, launch.tiling_key), _lengths(launch, data)
+    items = list(work_items(lengths, hv=data.hv, dv=data.dv, v_step=data.v_step, block_num=launch.block_dim))
+    full = full_chunk_steps(geometry, launch.policies["cgdr.fallback_inverse"])
+    cycles = launch_cycles(geometry, full, items, slots=int(launch.policies["cgdr.stage_slots"]))
+    return Cost(flops=cycles * launch.block_dim * launch.chip.cube_flops_per_cycle)
 
 
 def run_float16(launch: KernelLaunch) -> None:
@@ -194,11 +243,13 @@ _TILING_KEYS = tuple(WIDTH_OF_KEY)
 
 KERNELS = (
     KernelSpec(
-        FLOAT16_KERNEL, CoreType.AIC, _TILING_KEYS, run_float16, kernel_cost,
+        FLOAT16_KERNEL, CoreType.AIC, _TILING_KEYS, run_float16, kernel_cost, facts=float16_facts,
+        spans=float16_spans,
         note=tuple((product, _AS_PORTED) for product in ("A2", "A3", "950")),
     ),
     KernelSpec(
         BFLOAT16_KERNEL, CoreType.AIC, _TILING_KEYS, run_bfloat16, kernel_cost, products=("A2", "A3", "950"),
+        facts=bfloat16_facts,
         note=tuple((product, _AS_PORTED) for product in ("A2", "A3", "950")),
     ),
 )  # fmt: skip

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from emu_plugins.cgdr.constants import (
     CHUNK_SIZE,
     FP16_BYTES,
-    FP16_PER_BLOCK,
     FP32_BYTES,
     INPUT_COUNT,
     WIDTH_OF_KEY,
 )
 from emu_plugins.cgdr.items import key_head
-from emu_plugins.cgdr.tiling import ceil_align_u32, out_queue_bytes, tmp_buff_bytes
+from emu_plugins.cgdr.tiling import out_queue_bytes, tmp_buff_bytes
+from emu_plugins.cgdr.tiling_contracts import device_align_k
 from emu_plugins.cgdr.tiling_data import TILING_DATA_BYTES, CgdrTilingData
 
 if TYPE_CHECKING:
@@ -89,8 +89,7 @@ def _check_memory(data: CgdrTilingData, launch: KernelLaunch) -> LaunchProblem |
 
 def _check_ub(data: CgdrTilingData, launch: KernelLaunch) -> LaunchProblem | None:
     """The instance rebuilds its buffer plan; it must fit what the tiling left for it."""
-    width = WIDTH_OF_KEY[launch.tiling_key]
-    align_k = width if data.dk <= width else ceil_align_u32(data.dk, FP16_PER_BLOCK)
+    align_k = device_align_k(data.dk, WIDTH_OF_KEY[launch.tiling_key])
     budgets = (
         ("UB buffers", tmp_buff_bytes(data.v_step, align_k), data.rest_bytes),
         ("the UB out queue", out_queue_bytes(data.v_step, align_k), data.ub_bytes - data.rest_bytes),

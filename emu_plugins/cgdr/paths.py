@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from emu_plugins.cgdr.constants import CHUNK_SIZE, FP16_PER_BLOCK, FP32_PER_BLOCK, WIDTH_OF_KEY
+from emu_plugins.cgdr.constants import CHUNK_SIZE, FP32_PER_BLOCK, WIDTH_OF_KEY
 from emu_plugins.cgdr.tiling import ceil_align_u32
+from emu_plugins.cgdr.tiling_contracts import device_align_k
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ class Geometry:
     def of(cls, data: CgdrTilingData, key: int) -> Geometry:
         """The widths of the instance for `key`, which exists."""
         width = WIDTH_OF_KEY[key]
-        align_k = width if data.dk <= width else ceil_align_u32(data.dk, FP16_PER_BLOCK)
+        align_k = device_align_k(data.dk, width)
         av = ceil_align_u32(data.v_step, FP32_PER_BLOCK)
         return cls(width, align_k, av, data.dk, data.dv, data.hv, data.v_step, data.scale_value)
 

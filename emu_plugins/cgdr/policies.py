@@ -46,6 +46,16 @@ POLICIES = (
         "nan: every buffer is NaN before each chunk, and padding is checked to be zero before the Cube reads it",
     ),
     PolicySpec(
+        "cgdr.ub", Scope.OPERATOR, "arrays", ("arrays", "accurate", "checked"),
+        "buffers of ChunkGatedDeltaRule: an array each; or places in a byte array as large as UB, so that overlaps "
+        "show in the values as on hardware (slow); checked: an overlap is a fault that names both buffers",
+    ),
+    PolicySpec(
+        "cgdr.time", Scope.OPERATOR, "work", ("work", "pipes"),
+        "duration of ChunkGatedDeltaRule: from its operations and bytes, or that of the busiest core in the model of "
+        "the five pipes",
+    ),
+    PolicySpec(
         TILING_DEPEND_POLICY, Scope.COMPILE, "actual_seq_lengths", ("actual_seq_lengths", "none"),
         "the input whose value the tiling of ChunkGatedDeltaRule is declared to read; none: no tiling sink for it",
     ),

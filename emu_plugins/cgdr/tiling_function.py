@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from emu_core.tiling import TilingError
@@ -15,11 +16,13 @@ from emu_plugins.cgdr.constants import (
     INPUT_QUERY,
     INPUT_VALUE,
 )
-from emu_plugins.cgdr.tiling import CgdrTiling, ShapeDims, tile
+from emu_plugins.cgdr.contracts import DEFAULT_MATMUL, StagePlan, matmul_of
+from emu_plugins.cgdr.tiling import CgdrTiling, ShapeDims, state_workspace_bytes, tile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from emu_core.kernels import PolicyLookup
     from emu_core.tiling import PlatformInfo, TilingContext
 
 DEBUG_VARIABLE = "CGDR_DEBUG_LOG"
@@ -34,19 +37,31 @@ def debug_line_wanted(environ: Mapping[str, str]) -> bool:
 
 
 def tile_context(context: TilingContext) -> CgdrTiling:
-    """The tiling of `context`, nothing written.
+    """The tiling of `context`, nothing written; policy `cgdr.host_matmul` changes what it asks for staging (C1).
 
     Raises:
         TilingError: no platform, a shape is missing, or no V tile fits.
     """
     platform = _platform(context)
-    return tile(
+    tiling = tile(
         _dims(context),
         cores=platform.core_num_aiv or platform.core_num,
         ub_bytes=platform.ub_bytes,
         has_gamma=_has_gamma(context),
         scale_value=_scale(context),
     )
+    return tiling if context.policies is None else _with_host_matmul(tiling, context.policies)
+
+
+def _with_host_matmul(tiling: CgdrTiling, policies: PolicyLookup) -> CgdrTiling:
+    """`tiling` with the workspace by the M, K and N of the policy; the device knows nothing of them."""
+    matmul = policies["cgdr.host_matmul"]
+    if matmul == DEFAULT_MATMUL:
+        return tiling
+    states = state_workspace_bytes(tiling.dims)
+    plan = StagePlan(*matmul_of(matmul), int(policies["cgdr.stage_slots"]), states, tiling.block_dim)
+    need = states + tiling.block_dim * plan.host_bytes
+    return replace(tiling, workspace_need=need, workspace=plan.asked)
 
 
 def cgdr_tiling_function(context: TilingContext) -> None:

@@ -87,11 +87,15 @@ def _bucket(case: _Case) -> str:
     )
 
 
+def _v_tiles(tiling: CgdrTiling) -> str:
+    return f"{tiling.v_tiles} V tile{'s' * (tiling.v_tiles != 1)}"
+
+
 def _padding(case: _Case) -> str:
     t = case.tiling
     dk, dv, columns = t.dims.dk, t.dims.dv, t.v_tiles * t.v_step
     parts = [_padded("K", dk, t.align_k, "every K tile and every product over K")]
-    parts.append(_padded("V", dv, columns, f"{t.v_tiles} V tile{'s' * (t.v_tiles != 1)} of {t.v_step} columns"))
+    parts.append(_padded("V", dv, columns, f"{_v_tiles(t)} of {t.v_step} columns"))
     return " ".join(parts) + " Padding is zeros: it costs time and room, and changes no result."
 
 
@@ -146,8 +150,7 @@ def _less_ub(case: _Case) -> str:
     except TilingError:
         return f"UB below {t.plan.needed} bytes (it has {t.ub_bytes}) fits nothing."
     assert isinstance(other, CgdrTiling)
-    tiles = f"{other.v_tiles} V tile{'s' * (other.v_tiles != 1)}"
-    return f"UB below {t.plan.needed} bytes (it has {t.ub_bytes}) gives vStep {other.v_step} and {tiles}."
+    return f"UB below {t.plan.needed} bytes (it has {t.ub_bytes}) gives vStep {other.v_step} and {_v_tiles(other)}."
 
 
 def _more_ub(case: _Case) -> str:
@@ -168,20 +171,21 @@ def _next_width(case: _Case) -> str:
     widths = tuple(FINAL_BUCKETS.keys)
     finer = FINAL_BUCKETS.select(t.dims.dk)
     if finer < t.bucket:
-        return f"The final version has bucket {finer} for it: {_saving(finer, t.bucket)}"
+        return f"The final version has bucket {finer} for it: {_difference(finer, t.bucket)}"
     wider = next((width for width in widths if width > t.bucket), None)
-    return f"Without bucket {t.bucket} it would run {wider} wide: {_saving(t.bucket, wider)}" if wider else ""
+    return f"Without bucket {t.bucket} it would run {wider} wide: {_difference(wider, t.bucket)}" if wider else ""
 
 
-def _saving(narrow: int, wide: int) -> str:
-    """What a bucket saves over a wider one, term by term, with V as wide as K."""
-    ours, theirs = plan_of(narrow, narrow), plan_of(wide, wide)
+def _difference(width: int, other: int) -> str:
+    """What a bucket of `width` needs against one of `other`, term by term, with V as wide as K."""
+    ours, theirs = plan_of(width, width), plan_of(other, other)
     groups: dict[str, int] = {}
-    for mine, other in zip(ours.terms(), theirs.terms(), strict=True):
+    for mine, its in zip(ours.terms(), theirs.terms(), strict=True):
         name = "delta and dot product" if mine.name in ("delta", "dot product") else mine.name
-        groups[name] = groups.get(name, 0) + other.bytes - mine.bytes
-    parts = ", ".join(f"{name} {saved}" for name, saved in groups.items() if saved)
-    return f"tbuf {ours.tbuf} instead of {theirs.tbuf}, {theirs.tbuf - ours.tbuf} bytes less ({parts})."
+        groups[name] = groups.get(name, 0) + abs(its.bytes - mine.bytes)
+    parts = ", ".join(f"{name} {bytes_}" for name, bytes_ in groups.items() if bytes_)
+    difference = f"{abs(theirs.tbuf - ours.tbuf)} bytes {'less' if ours.tbuf < theirs.tbuf else 'more'}"
+    return f"tbuf {ours.tbuf} instead of {theirs.tbuf}, {difference} ({parts})."
 
 
 def _overlap(case: _Case) -> str:
@@ -222,12 +226,12 @@ def _slot(case: _Case) -> str:
 def _block_dim(case: _Case) -> str:
     t, d = case.tiling, case.tiling.dims
     if case.buckets:
-        items = f"B {d.batch} · Hv {d.hv} · V tiles {t.v_tiles} = {d.batch * d.hv * t.v_tiles} work items"
+        items = f"B {d.batch} · Hv {d.hv} · {_v_tiles(t)} = {d.batch * d.hv * t.v_tiles} work items"
     elif t.plan.dot and d.hv < t.cores and t.v_tiles > 1:
-        items = f"Hv {d.hv} is below {t.cores} cores and V is cut: Hv · V tiles {t.v_tiles} = {d.hv * t.v_tiles} items"
+        items = f"Hv {d.hv} is below {t.cores} cores and V is cut: Hv · {_v_tiles(t)} = {d.hv * t.v_tiles} items"
     else:
         items = f"Hv {d.hv} work items (sequences do not count)"
-    return f"{items}, on at most {t.cores} cores: {t.block_dim} blocks. T does not enter."
+    return f"{items}, on at most {t.cores} cores: {t.block_dim} block{'s' * (t.block_dim != 1)}. T does not enter."
 
 
 def _workspace(case: _Case) -> str:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
 from emu_plugins.cgdr.tiling_910b import Cgdr910bTiling
 from emu_plugins.cgdr.tiling_layout import FREE, Region, ub_order_known, ub_regions, workspace_regions
-from tools.show import heading, lines, width
+from tools.show import columns, heading, lines
+from tools.stacked import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from emu_plugins.cgdr.tiling_variants import Tiling
 
-_COLUMNS = 100
 _NARROWEST_BAR = 16
 _SLOTS_SHOWN = 4
 _GLYPHS = ("█", "░", "·")
@@ -28,13 +26,13 @@ def show_map(tiling: Tiling) -> None:
     if not isinstance(tiling, Cgdr910bTiling):
         heading(f"UB of one core, {tiling.ub_bytes} bytes")
         if not ub_order_known(tiling):
-            click.echo("  in the order of the budget; the device's own order is not known for this version")
-        lines(map_lines(ub_regions(tiling), width() or _COLUMNS, glyphs()))
+            paragraph("in the order of the budget; the device's own order is not known for this version", indent="  ")
+        lines(map_lines(ub_regions(tiling), columns(), glyphs()))
         over = tiling.plan.needed - tiling.ub_bytes
         if over > 0:
-            click.echo(f"  the buffers pass the end of UB by {over} bytes")
+            paragraph(f"the buffers pass the end of UB by {over} bytes", indent="  ")
     heading(f"Workspace in device memory, {tiling.workspace} bytes asked for, {tiling.workspace_need} used")
-    lines(map_lines(workspace_regions(tiling), width() or _COLUMNS, glyphs(), whole=_shown_room(tiling)))
+    lines(map_lines(workspace_regions(tiling), columns(), glyphs(), whole=_shown_room(tiling)))
 
 
 def _shown_room(tiling: Tiling) -> int:
@@ -52,7 +50,7 @@ def glyphs() -> tuple[str, str, str]:
 
 
 def map_lines(
-    regions: Sequence[Region], columns: int, signs: tuple[str, str, str], *, whole: int | None = None
+    regions: Sequence[Region], limit: int, signs: tuple[str, str, str], *, whole: int | None = None
 ) -> Iterator[str]:
     """A row per region: name, offset, size, and a bar at its place among `whole` bytes (default: all).
 
@@ -61,7 +59,7 @@ def map_lines(
     room = whole or regions[-1].end
     rows = [_texts(each) for each in _folded(regions)]
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
-    bar = max(columns - sum(widths) - 8, _NARROWEST_BAR)
+    bar = max(limit - sum(widths) - 8, _NARROWEST_BAR)
     for each, (name, offset, size) in zip(_folded(regions), rows, strict=True):
         drawn = _bar(each, room, bar, signs) if isinstance(each, Region) else ""
         yield f"  {name:{widths[0]}}  {offset:>{widths[1]}}  {size:>{widths[2]}}  {drawn}".rstrip()
@@ -82,12 +80,12 @@ def _folded(regions: Sequence[Region]) -> Iterator[Region | str]:
             yield f"… {len(hidden)} more slots"
 
 
-def _bar(region: Region, room: int, columns: int, signs: tuple[str, str, str]) -> str:
+def _bar(region: Region, room: int, limit: int, signs: tuple[str, str, str]) -> str:
     """A bar of at least one sign; what lies past `room` is not drawn but said."""
     if region.offset >= room:
         return "asked for, not to scale" if region.kind == FREE else ""
-    first = min(region.offset * columns // room, columns - 1)
-    last = max(min(region.end, room) * columns // room, first + 1)
+    first = min(region.offset * limit // room, limit - 1)
+    last = max(min(region.end, room) * limit // room, first + 1)
     if region.kind == FREE:
         return " " * first + signs[2] * (last - first)
     used = (last - first) * region.used // region.size

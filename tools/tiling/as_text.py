@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import click
 
 from emu_plugins.cgdr.tiling_910b import SYSTEM_WORKSPACE, Cgdr910bTiling
 from emu_plugins.cgdr.tiling_paper import paper_lines
-from tools.show import heading, lines, table, width
+from tools.show import columns, heading, lines, table, width
+from tools.stacked import paragraph, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 _HEX_PER_LINE = 16
 _TEXT_COLUMNS = 100
+_INDENT = "  "
 
 
 def show_tiling(variant: Variant, request: TilingRequest, tiling: Tiling, chip: Chip) -> None:
     """Everything about one tiling."""
-    click.echo(click.style(f"ChunkGatedDeltaRule on {chip.name}: {variant.title}", bold=True))
-    click.echo(f"  {_subject(request, variant)}")
+    show_title(variant, chip)
+    paragraph(_subject(request, variant), indent=_INDENT)
     rows = _rows_910b(tiling) if isinstance(tiling, Cgdr910bTiling) else _rows(tiling)
     heading("Tiling")
     lines(_aligned(rows))
@@ -35,23 +36,35 @@ def show_tiling(variant: Variant, request: TilingRequest, tiling: Tiling, chip: 
         lines(_sum_910b(tiling))
     else:
         heading("UB budget, on paper")
-        lines(f"  {line}" for line in paper_lines(tiling))
+        for line in paper_lines(tiling):
+            paragraph(line, indent=_INDENT, others=_INDENT * 3)
     _show_data(tiling)
     if not isinstance(tiling, Cgdr910bTiling):
         heading("Debug line (CGDR_DEBUG_LOG=1)")
-        click.echo(f"  {tiling.debug_line()}")
+        _show_debug_line(tiling.debug_line())
+
+
+def _show_debug_line(line: str) -> None:
+    """Wrapped for a terminal only: elsewhere it stays the one line that a log has."""
+    if width() is None:
+        click.echo(_INDENT + line)
+    else:
+        paragraph(line, indent=_INDENT, others=_INDENT * 2)
+
+
+def show_title(variant: Variant, chip: Chip) -> None:
+    """The operator, the chip and the version."""
+    for line in wrapped(f"ChunkGatedDeltaRule on {chip.name}: {variant.title}", columns(), first="", others=_INDENT):
+        click.echo(click.style(line, bold=True))
 
 
 def show_reasons(reasons: Iterable[Reason]) -> None:
     """The answers of `--why`, a paragraph each."""
     heading("Why")
-    columns = min(width() or _TEXT_COLUMNS, _TEXT_COLUMNS)
+    room = min(columns(), _TEXT_COLUMNS)
     for reason in reasons:
-        click.echo(f"  {click.style(reason.title, bold=True)}")
-        wrap = textwrap.TextWrapper(
-            columns, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
-        )
-        lines(wrap.wrap(reason.text))
+        click.echo(f"{_INDENT}{click.style(reason.title, bold=True)}")
+        lines(wrapped(reason.text, room, first=_INDENT * 2, others=_INDENT * 2))
 
 
 def _subject(request: TilingRequest, variant: Variant) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import click
@@ -107,6 +108,15 @@ def tiled(variant: Variant, request: TilingRequest, chip: Chip) -> Tiling:
         d = request.dims
         where = f"cgdr {variant.name} on {chip.name}, Hv {d.hv}, dk {d.dk}, dv {d.dv}"
         raise TilingRefusedError(error, where) from None
+
+
+def scale_notes(asked: Asked) -> Iterator[str]:
+    """What an attribute that is no finite number does: the tiling only passes it on."""
+    if asked.scale is not None and not isfinite(asked.scale):
+        yield (
+            f"--scale {asked.scale}: the operator takes any float, and every output that is multiplied with this one "
+            "is no number"
+        )
 
 
 def chip_notes(variant: Variant, chip: Chip) -> Iterator[str]:

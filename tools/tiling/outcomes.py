@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import click
-
 from emu_plugins.cgdr.tiling_910b import Cgdr910bTiling
-from tools.show import json_line, lines, width
-from tools.stacked import folded
+from tools.fitted import fitted_lines
+from tools.show import cells, json_line, lines, rows_as_text, width
+from tools.stacked import figures
 from tools.tiling.as_json import record
 from tools.tiling.as_map import glyphs
+from tools.tiling.as_text import show_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tools.tiling.ask import TilingRefusedError
 
 _BAR = 24
+_SHOWN = 7
+"""Columns that stay beside the value where there is no room for all: those up to the key."""
 _COLUMNS = (
     "bucket", "alignK", "vStep", "V tiles", "key", "block dim", "outQueue", "tbuf", "restBytes", "workspace",
     "full chunks",
@@ -74,11 +76,30 @@ def show_sweep(name: str, outcomes: Sequence[Outcome], variant: Variant, chip: C
         for outcome in outcomes:
             json_line({name: outcome.value, **_as_record(outcome)})
         return
-    click.echo(click.style(f"ChunkGatedDeltaRule on {chip.name}: {variant.title}", bold=True))
+    show_title(variant, chip)
     planned = not variant.cube_cores
     columns = (name, *(("UB used",) if planned else ()), *(_COLUMNS if planned else _COLUMNS_910B))
     rows = [_row(run, columns, planned=planned) for run in runs(outcomes)]
-    lines(folded(columns, rows, right=tuple(c for c in columns if c not in ("UB used", "full chunks")), limit=width()))
+    lines(_table(columns, rows, width()))
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple[object, ...]], limit: int | None) -> Iterator[str]:
+    """A row per run; where `limit` has no room for all columns, the others stand below their row in words."""
+    right = tuple(name for name in columns if name not in ("UB used", "full chunks"))
+    whole = list(rows_as_text(columns, rows, right=right))
+    if limit is None or max(map(cells, whole)) <= limit:
+        yield from whole
+        return
+    kept = min(_SHOWN, len(columns))
+    below = [_in_words(columns[kept:], row[kept:]) for row in rows]
+    yield from fitted_lines(columns[:kept], [row[:kept] for row in rows], limit, right=right, below=below)
+
+
+def _in_words(names: tuple[str, ...], row: tuple[object, ...]) -> str:
+    """What has no column: the values with their names, or why there are none."""
+    if not any(cell != "" for cell in row[:-1]):
+        return "".join(map(str, row))
+    return figures((name, str(cell)) for name, cell in zip(names, row, strict=True))
 
 
 def _as_record(outcome: Outcome) -> dict[str, object]:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from emu_plugins.cgdr.tiling import CgdrTiling
 from emu_plugins.cgdr.tiling_910b import Cgdr910bTiling
 from emu_plugins.cgdr.tiling_layout import ub_regions, workspace_regions
 from emu_plugins.cgdr.tiling_why import why
 from tools.files import Outputs
 from tools.given_plugins import make_host
+from tools.say import say
 from tools.show import json_line
 from tools.tiling.as_json import record, region_record
 from tools.tiling.as_map import show_map
@@ -22,6 +24,7 @@ from tools.tiling.ask import (
     check_given,
     chip_notes,
     request_of,
+    scale_notes,
     shape_notes,
     tiled,
     variant_of,
@@ -38,13 +41,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """What is to be shown: JSON lines, reasons, the drawing, the drawing as SVG in a file, a sweep."""
+    """What is to be shown: JSON lines, reasons, the drawing, the drawing as SVG in a file, a sweep.
+
+    `pipes` is the number of staging slots for which the pipes are shown, 0 for none.
+    """
 
     as_json: bool
     why: bool
     as_map: bool
     svg: str | None
     sweep: str | None
+    pipes: int = 0
 
 
 def show(asked: Asked, shown: Shown, chip_name: str, without: tuple[str, ...]) -> int:
@@ -58,14 +65,16 @@ def show(asked: Asked, shown: Shown, chip_name: str, without: tuple[str, ...]) -
     check_given(asked, sweep.name if sweep else None)
     variant, chip = variant_of(asked), make_host(without).chip(chip_name)
     if sweep is not None:
-        if shown.why or shown.as_map:
+        if shown.why or shown.as_map or shown.pipes:
             raise click.UsageError(
-                "--why and --map are about one shape; leave them out with --sweep, or give one value"
+                "--why, --map and --pipes are about one shape; leave them out with --sweep, or give one value"
             )
         return _show_sweep(asked, shown, sweep, variant, chip)
+    if shown.pipes and variant.name != "final":
+        raise click.UsageError(f"--pipes: the pipes of variant {variant.name} are not modelled; leave --variant out")
     request = request_of(asked, variant, chip)
     tiling = tiled(variant, request, chip)
-    _note((*chip_notes(variant, chip), *shape_notes(variant, request, tiling)))
+    _note((*scale_notes(asked), *chip_notes(variant, chip), *shape_notes(variant, request, tiling)))
     if shown.svg:
         from tools.tiling.as_svg import drawing  # noqa: PLC0415 - only for a drawing
 
@@ -76,7 +85,7 @@ def show(asked: Asked, shown: Shown, chip_name: str, without: tuple[str, ...]) -
 
 def _note(notes: Iterable[str]) -> None:
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}")
 
 
 def _show_one(shown: Shown, variant: Variant, request: TilingRequest, tiling: Tiling, chip: Chip) -> None:
@@ -87,12 +96,21 @@ def _show_one(shown: Shown, variant: Variant, request: TilingRequest, tiling: Ti
             json_line({"why": reason.title, "text": reason.text})
         if shown.as_map:
             _map_as_json(tiling)
+        _show_pipes(shown, tiling, chip)
         return
     show_tiling(variant, request, tiling, chip)
     if shown.why:
         show_reasons(reasons)
     if shown.as_map:
         show_map(tiling)
+    _show_pipes(shown, tiling, chip)
+
+
+def _show_pipes(shown: Shown, tiling: Tiling, chip: Chip) -> None:
+    if shown.pipes and isinstance(tiling, CgdrTiling):
+        from tools.tiling.as_pipes import pipes_as_json, show_pipes  # noqa: PLC0415 - only for this view
+
+        (pipes_as_json if shown.as_json else show_pipes)(tiling, chip, shown.pipes)
 
 
 def _map_as_json(tiling: Tiling) -> None:
@@ -105,7 +123,7 @@ def _map_as_json(tiling: Tiling) -> None:
 
 def _show_sweep(asked: Asked, shown: Shown, sweep: Sweep, variant: Variant, chip: Chip) -> int:
     outcomes = [_outcome(asked.with_number(sweep.name, value), sweep.name, variant, chip) for value in sweep.values]
-    _note(chip_notes(variant, chip))
+    _note((*scale_notes(asked), *chip_notes(variant, chip)))
     if shown.svg:
         from tools.tiling.as_svg import chart  # noqa: PLC0415 - only for a drawing
 

@@ -41,9 +41,8 @@ def parse_sweep(text: str) -> Sweep:
         raise _refused(text, "has no values", "write the smaller end first, and a step above 0")
     if len(values) > MOST_VALUES:
         raise _refused(text, f"has {len(values)} values", f"at most {MOST_VALUES} are shown; add a step, as in 1..9:2")
-    least = 0 if name in PLATFORM_OPTIONS else 1
-    if min(values) < least or max(values) > LARGEST_DIM:
-        raise _refused(text, "goes out of range", f"{name} is from {least} to {LARGEST_DIM}")
+    if min(values) < 1 or max(values) > LARGEST_DIM:
+        raise _refused(text, "goes out of range", f"{name} is from 1 to {LARGEST_DIM}")
     return Sweep(name, values)
 
 

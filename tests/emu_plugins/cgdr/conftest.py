@@ -55,6 +55,7 @@ class _FakeContext:
     capacity: int = 16384
     op_type: str = "ChunkGatedDeltaRule"
     op_name: str = "cgdr"
+    policies: dict[str, str] | None = None
     calls: list[tuple[str, object]] = field(default_factory=list)
 
     def input_shape(self, index):
