@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from emu_core.engines import Run as Run
     from emu_core.engines import Task as Task
     from emu_core.engines import Wait as Wait
+    from emu_core.deprecations import PluginDeprecationWarning as PluginDeprecationWarning
     from emu_core.errors import DeviceFault as DeviceFault
     from emu_core.errors import EmulatorBug as EmulatorBug
     from emu_core.errors import GraphError as GraphError
@@ -48,6 +49,14 @@ if TYPE_CHECKING:
     from emu_core.errors import Problem as Problem
     from emu_core.errors import Refusal as Refusal
     from emu_core.errors import SqemuError as SqemuError
+    from emu_core.extensions import CommandSpec as CommandSpec
+    from emu_core.extensions import DumpEntry as DumpEntry
+    from emu_core.extensions import DumpView as DumpView
+    from emu_core.extensions import ImporterSpec as ImporterSpec
+    from emu_core.extensions import Observed as Observed
+    from emu_core.extensions import ObserverSpec as ObserverSpec
+    from emu_core.extensions import PassInput as PassInput
+    from emu_core.extensions import PassSpec as PassSpec
     from emu_core.graph import Compiled as Compiled
     from emu_core.graph import CompileOptions as CompileOptions
     from emu_core.graph import TaskBlob as TaskBlob
@@ -60,6 +69,7 @@ if TYPE_CHECKING:
     from emu_core.kernels import Cost as Cost
     from emu_core.kernels import KernelLaunch as KernelLaunch
     from emu_core.kernels import KernelSpec as KernelSpec
+    from emu_core.kernels import PipeUse as PipeUse
     from emu_core.kernels import Mix as Mix
     from emu_core.kernels import MixType as MixType
     from emu_core.model import Model as Model
@@ -105,15 +115,17 @@ _HOMES = {
     "checks": "CheckSpec Finding Level",
     "chips": "Chip Latencies",
     "cores": "CorePool Demand",
+    "deprecations": "PluginDeprecationWarning",
     "device": "Device",
     "engines": "Effect Handler Launch Limit Outcome Run Task Wait",
     "errors": (
         "DeviceFault EmulatorBug GraphError InputError LimitError OptionError PluginError Problem Refusal SqemuError"
     ),
+    "extensions": "CommandSpec DumpEntry DumpView ImporterSpec Observed ObserverSpec PassInput PassSpec",
     "graph": "Compiled CompileOptions TaskBlob",
     "hookspecs": "hookimpl",
     "journal": "JournalEntry Writer",
-    "kernels": "AicpuKernelSpec AicpuLaunch CoreType Cost KernelLaunch KernelSpec Mix MixType",
+    "kernels": "AicpuKernelSpec AicpuLaunch CoreType Cost KernelLaunch KernelSpec Mix MixType PipeUse",
     "model": "Model Port Result",
     "operators": "Arrays AttrSpec AttrValue Case InputSpec OperatorSpec OutputSpec Placement ShapeError TensorInfo",
     "origin": "Origin",

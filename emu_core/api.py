@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from emu_core.chips import Chip
 from emu_core.expected import expect
 from emu_core.graph import Compiled, CompileOptions
+from emu_core.passing import Passes
 from emu_core.plugins import PluginHost
 
 if TYPE_CHECKING:
@@ -37,8 +38,10 @@ def compile_with_report(
     expect(options, (CompileOptions, Mapping, NoneType), "a mapping of options", "or CompileOptions")
     host = plugins if isinstance(plugins, PluginHost) else PluginHost(plugins)
     found = host.chip(chip) if isinstance(chip, str) else chip
-    compiled: Compiled = host.first("sqemu_compile", graph=graph, chip=found, options=_options(options), host=host)
-    return compiled
+    passes = Passes(host, found, _options(options))
+    graph = passes.on_graph(graph)
+    compiled: Compiled = host.first("sqemu_compile", graph=graph, chip=found, options=passes.watched(), host=host)
+    return passes.on_compiled(graph, compiled)
 
 
 def compile_graph(

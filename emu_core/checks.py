@@ -91,10 +91,10 @@ def references(blob: Blob) -> Iterator[Finding]:
     for index, task in enumerate(blob.tasks):
         if task.stream_id not in streams and not blob.unknown_shape:
             what = f"names the stream {task.stream_id}, which does not exist"
-            yield Finding(Level.ERROR, "blob.task", f"task {index}", what, remedy)
+            yield Finding(Level.ERROR, "blob.task", f"task #{index}", what, remedy)
         if task.event_id is not None and task.event_id not in events:
             what = f"names the event {task.event_id}, which does not exist"
-            yield Finding(Level.ERROR, "blob.task", f"task {index}", what, remedy)
+            yield Finding(Level.ERROR, "blob.task", f"task #{index}", what, remedy)
 
 
 def _findings(spec: CheckSpec, blob: Blob, chip: Chip, policies: PolicySet, host: PluginHost) -> tuple[Finding, ...]:

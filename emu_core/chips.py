@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import MISSING, dataclass, field, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from emu_core.chip_figures import NOT_FIGURES, refuse_names, refuse_times, refuse_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +22,9 @@ class Latencies:
 
     `event_notify_ns` counts under policy `nop_model` only: from an event to what it releases noticing its patch. The
     nearest measured figure is a register signal from AI Core to AI CPU, 600 ns (`reference/device_semantics.md` 2.3).
+
+    Raises:
+        ChipError: a time is negative, or no whole number (`chip.field`).
     """
 
     nop_ns: int = 100
@@ -33,10 +39,36 @@ class Latencies:
     host_round_trip_ns: int = 30_000
     event_notify_ns: int = 600
 
+    def __post_init__(self) -> None:
+        refuse_times({f.name: getattr(self, f.name) for f in fields(self)})
 
+
+T = TypeVar("T")
+
+
+def _names_checked(record: type[T]) -> type[T]:
+    """A dataclass whose missing and unknown fields are named with their meaning when one is made."""
+    make: Any = record.__init__
+    known = fields(record)  # type: ignore[arg-type]  # a dataclass
+    required = [f.name for f in known if f.default is MISSING and f.default_factory is MISSING]
+
+    @wraps(make)
+    def checked(self: T, *args: object, **kwargs: object) -> None:
+        given = [*(f.name for f in known[: len(args)]), *kwargs]
+        refuse_names(given, required, kwargs.get("name", args[0] if args else ""))
+        make(self, *args, **kwargs)
+
+    record.__init__ = checked  # type: ignore[method-assign, assignment]
+    return record
+
+
+@_names_checked
 @dataclass(frozen=True)
 class Chip:
     """Everything the machine, the compiler and the tiling functions ask about a chip.
+
+    Raises:
+        ChipError: a figure is missing, unknown, or has a value that cannot be (`chip.field`, `emu_core.chip_figures`).
 
     Attributes:
         name: lower-case SoC name.
@@ -58,6 +90,7 @@ class Chip:
         sq_depth, usable_tasks, max_streams, max_events, max_notifies, persistent_tasks, cq_depth: limits in entries.
         cqe_bytes: size of a completion entry on the real chip.
         credit_ns: nanoseconds of one unit of kernel credit, the time budget of an entry.
+        credit_from_zero: the hardware counts from 0: a credit of n is n + 1 units (`reference/sqe_formats.md` 3).
         sources: where each figure is from, by attribute name.
         soc_name: `name` as software of the vendor spells it, for example `Ascend310P3`; `name` itself where nothing is
             given, or the spelling of another name (a variant that was made by replacing the name).
@@ -98,13 +131,21 @@ class Chip:
     vector_cores: int = 0
     cq_depth: int = 1024
     credit_ns: int = 1 << 32
+    credit_from_zero: bool = False
     latencies: Latencies = field(default_factory=Latencies)
     sources: Mapping[str, str] = field(default_factory=dict)
     soc_name: str = ""
 
     def __post_init__(self) -> None:
-        if self.soc_name.lower() != str(self.name):
+        refuse_values({f.name: getattr(self, f.name) for f in fields(self)})
+        if self.soc_name.lower() != self.name:
             object.__setattr__(self, "soc_name", self.name)
+
+    @property
+    def unsourced(self) -> tuple[str, ...]:
+        """Figures of which `sources` does not say where they are from, by attribute name."""
+        names = (f.name for f in fields(self))
+        return tuple(name for name in names if name not in NOT_FIGURES and not self.sources.get(name))
 
     @property
     def absent(self) -> tuple[str, ...]:

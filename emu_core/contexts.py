@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from emu_core import hazards
-from emu_core.journal import HOST, JournalEntry, Writer
+from emu_core.changed_fields import CONTEXT, note_change
+from emu_core.journal import HOST, Writer
 from emu_core.memory import Space
-from emu_core.origin import NOWHERE
+from emu_core.ordering import records
 from emu_core.streams import State
-from emu_core.trace import ContextPatched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -94,10 +94,14 @@ class Contexts:
         raw = bytearray(memory.read(address, struct.size))
         self._keep_fetched(address, struct.size)
         placed = self._placed.get(address)
+        stream = self._device.streams.get(placed.stream_id) if placed else None
+        place = (stream, placed.slot if placed else -1)
         for name, value in values.items():
-            before = struct.field(name).patch(raw, 0, value)
-            self._record(address, placed, struct, name, (before, value), writer, (tiling_key, table_row))
+            change = (struct.field(name).patch(raw, 0, value), value)
+            note_change(self._device, CONTEXT, place, (struct, name, address), change, writer, (tiling_key, table_row))
         memory.poke(address, bytes(raw))
+        if self._device.ordering is not None:
+            self._device.ordering.note(records.WRITE, writer.stream, -1, writer.task, address, struct.size)
         if placed is not None:
             placed.patched = True
 
@@ -148,67 +152,7 @@ class Contexts:
         if length and start < address + size and address < start + length and found and start + length <= found.end:
             stream.window.preloads[slot] = self._device.memory.read(start, length)
 
-    def _record(
-        self,
-        address: int,
-        placed: Context | None,
-        struct: CStruct,
-        name: str,
-        change: tuple[int, int],
-        writer: Writer,
-        update: tuple[int | None, int | None],
-    ) -> None:
-        device, layout = self._device, struct.by_name[name]
-        stream = device.streams.get(placed.stream_id) if placed else None
-        slot = placed.slot if placed else -1
-        origin = stream.queue.origin_at.get(slot, NOWHERE) if stream else NOWHERE
-        entry = JournalEntry(
-            device.clock.now,
-            device.run,
-            writer,
-            "context",
-            placed.stream_id if placed else -1,
-            slot,
-            stream.queue.task_at.get(slot, -1) if stream else -1,
-            struct.struct_name,
-            name,
-            address,
-            layout.offset,
-            layout.bits,
-            *change,
-            *update,
-            origin.node,
-            origin.model_task,
-        )
-        device.journal.add(entry)
-        if device.trace.wants(ContextPatched):
-            device.trace.add(_event(entry))
-
 
 def _consumed(stream: Stream, slot: int) -> bool:
     """Whether the entry in `slot` has started: then its context is no longer needed."""
     return slot == stream.queue.head and stream.state is not State.SLOT_ENABLE
-
-
-def _event(entry: JournalEntry) -> ContextPatched:
-    return ContextPatched(
-        time=entry.time,
-        run=entry.run,
-        stream=entry.stream,
-        slot=entry.slot,
-        task=entry.task,
-        node=entry.node,
-        model_task=entry.model_task,
-        address=entry.address,
-        struct=entry.struct,
-        field=entry.field,
-        bit_offset=entry.bit_offset,
-        bit_width=entry.bit_width,
-        before=entry.before,
-        after=entry.after,
-        writer_stream=entry.writer.stream,
-        writer_task=entry.writer.task,
-        engine=entry.writer.engine,
-        tiling_key=entry.tiling_key,
-        table_row=entry.table_row,
-    )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import NoneType
 from typing import TYPE_CHECKING
 
+from emu_core.changed_fields import SQE, note_change
 from emu_core.chips import Chip
 from emu_core.clock import Clock
 from emu_core.contexts import Contexts
@@ -17,6 +18,7 @@ from emu_core.expected import expect
 from emu_core.journal import HOST, Journal, JournalEntry, Writer
 from emu_core.memory import DeviceMemory
 from emu_core.notice import fetch_window
+from emu_core.ordering import Ordering, records
 from emu_core.origin import NOWHERE
 from emu_core.patches import BulkPatch, Changes, places, write_columns
 from emu_core.plugins import PluginHost
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from emu_core.engines import Task
     from emu_core.model import Model
+    from emu_core.snapshot.image import Snapshot
     from formats import CStruct
 
 HOST_STREAM = "host"
@@ -60,7 +63,7 @@ class Device:
 
     Raises:
         InputError: unknown chip, or an argument of another type. OptionError: unknown policy or value.
-        PluginError: clashing plugins.
+        PluginError: clashing plugins, or no layouts for the entries of the chip (`chip.no-layouts`).
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Device:
         expect(policies, (Mapping, NoneType), "a mapping of policies", 'for example {"nop_model": "both"}')
         self.host = plugins if isinstance(plugins, PluginHost) else PluginHost(plugins)
         self.chip = self.host.chip(chip) if isinstance(chip, str) else chip
+        self.host.require_layouts(self.chip)
         self.policies = PolicySet(self.host.policy_specs, policies)
         self.trace = Trace() if trace is None else trace
         self.record_rings = record_rings
@@ -99,6 +103,10 @@ class Device:
         self.cq = CompletionQueue(self.memory, self.chip.cq_depth, _slot_bytes(self.layout("CqeError").sizeof()))
         handlers = [h for _, found in self.host.each("sqemu_engines", device=self) for h in found]
         self.dispatch = DispatchTable(handlers, self._reader)
+        self.ordering: Ordering | None = None
+        if self.policies["ordering"] == "report":
+            self.ordering = Ordering(self)
+            self.trace.give(self.ordering.take)
         self.scheduler = Scheduler(self)
 
     def layout(self, struct: str) -> CStruct:
@@ -214,6 +222,27 @@ class Device:
             raise
         return model
 
+    # ---- snapshots -------------------------------------------------------------------------------------------
+
+    def snapshot(self, further: Iterable[object] = ()) -> Snapshot:
+        """The whole state, between two steps; `further`: objects of the host program that belong to it.
+
+        Raises:
+            InputError: in the middle of a step (`snapshot.running`).
+            PluginError: something cannot be kept (`snapshot.unkeepable`).
+        """
+        from emu_core.snapshot.image import take  # noqa: PLC0415 - it builds on this module
+
+        return take(self, further)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go to the state of `snapshot`, of this device or a loaded one of the same chip and host; see there."""
+        snapshot.restore(self)
+
+    def fork(self) -> Device:
+        """An independent copy of this device; raises as `snapshot`."""
+        return self.snapshot().fork()
+
     # ---- writes that are journalled --------------------------------------------------------------------------
 
     def patch_sqe(
@@ -240,9 +269,11 @@ class Device:
         task, origin = -1, NOWHERE
         if number is not None:
             task, origin = number & submissions.last_id, submissions.origin_of(number)
+        else:
+            self.memory.view(address, SQE_BYTES, "write")
         now, run, note, layout = clock.now, self.run, self.journal.note, struct.struct_name
         node, model_task = origin.node, origin.model_task
-        log = trace.log if Patched in trace.enabled else None
+        log = trace.log if Patched in trace.enabled or self.ordering is not None else None
         for (name, value), (patch, offset, width) in zip(values.items(), changes.fields, strict=True):
             before = patch(raw, 0, value)
             row = (
@@ -287,12 +318,14 @@ class Device:
         columns = write_columns(queue, at, values, struct)
         tasks, origins = places(queue, at)
         addresses = queue.address(0) + SQE_BYTES * at
+        for address in addresses[tasks < 0].tolist():
+            self.memory.view(address, SQE_BYTES, "write")
         patch = BulkPatch(
             clock.now, self.run, writer, struct.struct_name, stream_id, addresses, at, tasks, origins, columns,
             tiling_key, table_row,
         )  # fmt: skip
         self.journal.note_many(patch)
-        if Patched in self.trace.enabled:
+        if Patched in self.trace.enabled or self.ordering is not None:
             self.trace.log((clock.now, clock.front, MANY_PATCHES, patch))
         if self.memory.on_write is not None:
             for address in addresses.tolist():
@@ -321,42 +354,19 @@ class Device:
         changed = {name: value for name, value in _flat(struct, new_values) if decoded.values[name] != value}
         stream.window.before_write(slot)
         for name, value in changed.items():
-            entry = self._whole_field(stream, slot, struct, name, decoded.values[name], value, writer)
-            self.journal.add(entry)
-            if self.trace.wants(Patched):
-                self.trace.add(_patched(entry))
+            bits = struct.by_name[name].bits
+            change = (_as_int(decoded.values[name], bits), _as_int(value, bits))
+            note_change(self, SQE, (stream, slot), (struct, name, stream.queue.address(slot)), change, writer)
         self.memory.poke(stream.queue.address(slot), sqe)
         stream.patched_in.pop(slot, None)
-
-    def _whole_field(
-        self, stream: Stream, slot: int, struct: CStruct, name: str, before: object, after: object, writer: Writer
-    ) -> JournalEntry:
-        layout = struct.by_name[name]
-        return JournalEntry(
-            self.clock.now,
-            self.run,
-            writer,
-            "sqe",
-            stream.id,
-            slot,
-            stream.queue.task_at.get(slot, -1),
-            struct.struct_name,
-            name,
-            stream.queue.address(slot),
-            layout.offset,
-            layout.bits,
-            _as_int(before, layout.bits),
-            _as_int(after, layout.bits),
-            None,
-            None,
-            *_origin(stream, slot),
-        )
 
     def write_cell(self, address: int, data: bytes, what: str, writer: Writer) -> None:
         """Write a tiling cell (a protected range) and journal it."""
         before = int.from_bytes(self.memory.view(address, len(data)).tobytes(), "little")
         after = int.from_bytes(data, "little")
         self.memory.poke(address, data)
+        if self.ordering is not None:
+            self.ordering.note(records.WRITE, writer.stream, -1, writer.task, address, len(data))
         entry = JournalEntry(
             self.clock.now,
             self.run,
@@ -439,34 +449,6 @@ class Device:
 def _slot_bytes(entry_bytes: int) -> int:
     """Bytes from one completion entry to the next: 16 bytes fill their slot, the 20 of v200 lie in slots of 32."""
     return 1 << (entry_bytes - 1).bit_length()
-
-
-def _patched(entry: JournalEntry) -> Patched:
-    return Patched(
-        time=entry.time,
-        run=entry.run,
-        stream=entry.stream,
-        slot=entry.slot,
-        task=entry.task,
-        struct=entry.struct,
-        field=entry.field,
-        bit_offset=entry.bit_offset,
-        bit_width=entry.bit_width,
-        before=entry.before,
-        after=entry.after,
-        writer_stream=entry.writer.stream,
-        writer_task=entry.writer.task,
-        engine=entry.writer.engine,
-        tiling_key=entry.tiling_key,
-        table_row=entry.table_row,
-        node=entry.node,
-        model_task=entry.model_task,
-    )
-
-
-def _origin(stream: Stream, slot: int) -> tuple[str, int]:
-    found = stream.queue.origin_at.get(slot, NOWHERE)
-    return found.node, found.model_task
 
 
 def _flat(struct: CStruct, values: Mapping[str, object]) -> list[tuple[str, object]]:

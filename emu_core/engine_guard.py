@@ -1,4 +1,4 @@
-"""Engines of other people's plugins: what they raise or answer wrongly is an error that names the plugin.
+"""Functions of other people's plugins: what they raise or answer wrongly is an error that names the plugin.
 
 The functions of a handler run in the middle of the machine, where nothing but `DeviceFault` may be raised. Handlers of
 our own are not guarded: theirs would be a bug of the product, and their calls are the hot path.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from emu_core.engines import Handler, Launch, Run, Wait
 from emu_core.errors import DeviceFault, PluginError, SqemuError
 from emu_core.plans import Acts
+from formats import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,18 +32,27 @@ def guarded(handler: Handler, plugin: str) -> Handler:
     return replace(handler, **{**calls, "start": _checked(calls["start"], where)})
 
 
-def _guarded(function: Callable[..., Any], where: str, what: str) -> Callable[..., Any]:
-    """`function`; anything it raises that is no error of ours becomes `PluginError` (`plugin.engine-raised`)."""
+def guarded_record(record: Any, plugin: str) -> Any:  # noqa: ANN401 - a record of any class, and one of the same
+    """A record (`emu_core.extensions`) with its functions guarded: what they raise is `plugin.raised`."""
+    where = f"{plugin}, {type(record).__name__} {record.name}"
+    functions = {f.name: getattr(record, f.name) for f in fields(record) if callable(getattr(record, f.name))}
+    return replace(record, **{name: _guarded(each, where, name, "plugin.raised") for name, each in functions.items()})
+
+
+def _guarded(
+    function: Callable[..., Any], where: str, what: str, error_id: str = "plugin.engine-raised"
+) -> Callable[..., Any]:
+    """`function`; anything it raises that is no error of ours becomes `PluginError` with that id."""
 
     @wraps(function)
     def call(*arguments: object, **named: object) -> Any:  # noqa: ANN401 - the function's own result
         try:
             return function(*arguments, **named)
-        except (DeviceFault, SqemuError):
+        except (DeviceFault, SqemuError, FormatError):
             raise
         except Exception as error:
             raised = f"{what} raised {type(error).__name__}: {error}".splitlines()[0]
-            raise PluginError(raised, id="plugin.engine-raised", where=where, remedy=_REMEDY) from error
+            raise PluginError(raised, id=error_id, where=where, remedy=_REMEDY) from error
 
     return call
 

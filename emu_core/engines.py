@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from emu_core import codes, hazards
 from emu_core.memory import TaskMemory
+from emu_core.ordering import records
 from emu_core.origin import NOWHERE, Origin
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class Task:
         sqe: the 64 bytes that execute: what was fetched, which may differ from the ring.
         run: execution of the model, from 1; 0 before any.
         further: the further 64-byte units of the task, likewise, in one piece.
+        waits_from: when it waited first; None if it never did.
     """
 
     device: Device
@@ -150,6 +152,7 @@ class Task:
     sqe: bytes
     run: int
     further: bytes = b""
+    waits_from: int | None = None
     _memory: TaskMemory | None = None
 
     @property
@@ -157,7 +160,24 @@ class Task:
         """Device memory with checks, on behalf of this task; made when first asked for, as many tasks need none."""
         if self._memory is None:
             self._memory = TaskMemory(self.device.memory, self._unwritten)
+            if self.device.ordering is not None:
+                self._memory.accesses = []
         return self._memory
+
+    def passed(self, signal: Signal) -> None:
+        """Tell that this entry, a wait for `signal`, passes: its queue notices now, or later (`emu_core.notice`)."""
+        device = self.device
+        self.stream.window.released(device.signals.fired_at(signal))
+        if device.ordering is not None:
+            device.ordering.note(records.PASS, self.stream.id, self.slot, self.task_id, device.signals.key(signal))
+
+    def tell_accesses(self) -> None:
+        """Note the memory accesses so far where somebody follows what orders them (policy `ordering`)."""
+        memory, ordering = self._memory, self.device.ordering
+        if ordering is not None and memory is not None and memory.accesses:
+            for what, address, size in memory.accesses:
+                ordering.note(what, self.stream.id, self.slot, self.task_id, address, size)
+            memory.accesses.clear()
 
     def _unwritten(self, address: int, size: int, label: str) -> None:
         hazards.unwritten(self, address, size, label)

@@ -27,6 +27,7 @@ class CompileOptions:
         session_options, global_options: GE options of the session and of the process; the graph's come before them.
         progress: called for each node twice: when it meets its operator, and when it has been tiled.
         details: also fill `explanation` and `snapshots` of the result, which costs time and memory per node.
+        after_pass: called with the name of each pass of the compiler and its account of the graph, ready for JSON.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class CompileOptions:
     global_options: Mapping[str, str] = field(default_factory=dict)
     details: bool = False
     progress: Callable[[], object] | None = None
+    after_pass: Callable[[str, Mapping[str, object]], object] | None = None
 
 
 @dataclass(frozen=True)

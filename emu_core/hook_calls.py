@@ -17,11 +17,12 @@ from types import MappingProxyType
 from typing import Any
 
 import formats
-from emu_core import hookspecs
+from emu_core import deprecations, hookspecs
 from emu_core.checks import CheckSpec
 from emu_core.chips import Chip
 from emu_core.engines import Handler
 from emu_core.errors import PluginError, SqemuError
+from emu_core.extensions import CommandSpec, DumpView, ImporterSpec, ObserverSpec, PassSpec
 from emu_core.kernels import AicpuKernelSpec, KernelSpec
 from emu_core.operators import OperatorSpec
 from emu_core.policies import PolicySpec
@@ -40,6 +41,11 @@ RECORDS: Mapping[str, tuple[type, str]] = MappingProxyType(
         "sqemu_aicpu_kernels": (AicpuKernelSpec, "function"),
         "sqemu_engines": (Handler, "kind"),
         "sqemu_checks": (CheckSpec, "name"),
+        "sqemu_passes": (PassSpec, "name"),
+        "sqemu_importers": (ImporterSpec, "name"),
+        "sqemu_dump_views": (DumpView, "name"),
+        "sqemu_observers": (ObserverSpec, "name"),
+        "sqemu_commands": (CommandSpec, "name"),
     }
 )
 """What each collecting hook gives a sequence of, and the attribute that names one."""
@@ -53,12 +59,19 @@ ANSWERS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class PluginInfo:
-    """A plugin that was found: name, where from, and the reason if it is broken."""
+    """A plugin that was found: name, where from, and the reason if it is broken.
+
+    Attributes:
+        origin: distribution and version, or `GIVEN`. file: of its module; empty when it has none.
+        load_ns: nanoseconds it took to import and register it, by the stopwatch of the host; None without one.
+    """
 
     name: str
     origin: str
     hooks: tuple[str, ...] = ()
     broken: str = ""
+    file: str = ""
+    load_ns: int | None = None
 
     @property
     def ours(self) -> bool:
@@ -141,6 +154,9 @@ def check_function(hook: str, function: Callable[..., Any], known: tuple[str, ..
         if taken.kind is kinds.POSITIONAL_ONLY:
             raise Unfit(f"{hook} takes {name} by position only; hooks are called by name")
         optional = taken.default is not kinds.empty or taken.kind in {kinds.VAR_KEYWORD, kinds.VAR_POSITIONAL}
+        gone = deprecations.row_of(hook, name) if name not in known else None
+        if gone is not None:
+            raise Unfit(gone.refusal())
         if name not in known and not optional:
             raise Unfit(f"{hook} has no argument {name!r}; it has {', '.join(known) or 'none'}")
 

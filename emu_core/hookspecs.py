@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from emu_core.chips import Chip
     from emu_core.device import Device
     from emu_core.engines import Handler
+    from emu_core.extensions import CommandSpec, DumpView, ImporterSpec, ObserverSpec, PassSpec
     from emu_core.graph import Compiled, CompileOptions
     from emu_core.kernels import AicpuKernelSpec, KernelSpec
     from emu_core.model import Model
@@ -89,3 +90,28 @@ def sqemu_checks() -> Iterable[CheckSpec]:  # type: ignore[empty-body]
 @hookspec
 def sqemu_explanations() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Texts for `sqemu explain`: id or code to what it means and what to do."""
+
+
+@hookspec
+def sqemu_passes() -> Iterable[PassSpec]:  # type: ignore[empty-body]
+    """Compiler passes that run on the graph, between the passes of the compiler, or on the blob."""
+
+
+@hookspec
+def sqemu_importers() -> Iterable[ImporterSpec]:  # type: ignore[empty-body]
+    """Formats of graphs: how a file of the format is recognised, and how it is read."""
+
+
+@hookspec
+def sqemu_dump_views() -> Iterable[DumpView]:  # type: ignore[empty-body]
+    """Ways to show entries, for `sqemu dump --view NAME`."""
+
+
+@hookspec
+def sqemu_observers() -> Iterable[ObserverSpec]:  # type: ignore[empty-body]
+    """Functions that look at each execution that ended: events, patches, hazards, ordering reports."""
+
+
+@hookspec
+def sqemu_commands() -> Iterable[CommandSpec]:  # type: ignore[empty-body]
+    """Subcommands of `sqemu`, loaded when they are run."""

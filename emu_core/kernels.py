@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     import numpy as np
@@ -111,6 +111,8 @@ class KernelLaunch:
     """One launch: what the AI Core reads from the entry, plus memory. `args` is the address of the argument block.
 
     `ratio`: secondary cores that each block of a mix kernel has beside its main core, by the FFTS+ context; 0 else.
+    `first_block`, `blocks`: where a kernel is split over AI Cores and vector cores, the first block of this part, and
+    the blocks of all parts; 0, 0 else.
     """
 
     memory: MemoryAccess
@@ -120,6 +122,18 @@ class KernelLaunch:
     chip: Chip
     policies: PolicyLookup
     ratio: int = 0
+    first_block: int = 0
+    blocks: int = 0
+
+    @property
+    def all_blocks(self) -> int:
+        """Blocks of the operator: those of this launch, or of all its parts where a kernel is split."""
+        return self.blocks or self.block_dim
+
+    @property
+    def own_blocks(self) -> range:
+        """Numbers of the blocks of this launch among all of them."""
+        return range(self.first_block, min(self.first_block + self.block_dim, self.all_blocks))
 
     def arg(self, index: int) -> int:
         """64-bit argument word `index`; 0 for an absent optional input."""
@@ -132,6 +146,17 @@ class Cost:
 
     flops: int = 0
     bytes: int = 0
+
+
+@dataclass(frozen=True)
+class PipeUse:
+    """What one pipe of one core does during a launch: [start, end) in nanoseconds from the first block's start."""
+
+    core: int
+    pipe: str
+    what: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -149,6 +174,9 @@ class KernelSpec:
         sync_all: its blocks wait for each other, so a block keeps its core until the last one has started.
         mix: with core type MIX, the cores of a block on chips whose cube and vector cores are apart.
         mix_of: tiling keys whose entries use the cores otherwise than `mix` says.
+        splits: it can be launched in parts, and then does the blocks `KernelLaunch.own_blocks` alone.
+        facts: what else traces and results say of a launch, from its arguments alone; called when it starts.
+        spans: what its pipes did, from its arguments alone; called at its end, and only when somebody keeps `PipeUsed`.
     """
 
     name: str
@@ -161,6 +189,9 @@ class KernelSpec:
     sync_all: bool = False
     mix: Mix = Mix()
     mix_of: tuple[tuple[int, Mix], ...] = ()
+    splits: bool = False
+    facts: Callable[[KernelLaunch], Mapping[str, int | str]] | None = None
+    spans: Callable[[KernelLaunch], Iterable[PipeUse]] | None = None
 
     def mix_at(self, tiling_key: int) -> Mix | None:
         """How the entry of `tiling_key` uses cube and vector cores; None unless the core type is MIX."""

@@ -54,6 +54,11 @@ class Lanes:
         device.trace.follow(self.clock, self.settle_all)
 
     @property
+    def looping(self) -> bool:
+        """Whether planned actions are run right now."""
+        return self._looping
+
+    @property
     def planner(self) -> Planner:
         """Decodes entries; made when it is first needed, and again when other kinds are watched."""
         if self._planner is None:
@@ -155,6 +160,17 @@ class Lanes:
         outer, self._looping = self._looping, True
         try:
             self._run()
+        finally:
+            self._looping = outer
+            entered, self._entered = self._entered, None
+            if entered is not None:
+                self.clock.put(self.clock.now, entered.sid, entered.ticket, entered)
+
+    def step(self) -> bool:
+        """Run the next planned action only; False when nothing is planned."""
+        outer, self._looping = self._looping, True
+        try:
+            return self.clock.step()
         finally:
             self._looping = outer
             entered, self._entered = self._entered, None

@@ -168,19 +168,34 @@ def _events(blob: Blob, chip: Chip) -> Use:
     for task in blob.tasks:
         if task.type == TaskType.EVENT_RECORD and task.event_id is not None:
             recorder.setdefault(task.event_id, task.node or NOBODY)
-    counts = Counter(recorder.get(event.id, NOBODY) for event in blob.events)
+    notified = _notified(blob)
+    counts = Counter(recorder.get(event.id, NOBODY) for event in blob.events if event.id not in notified)
     return Use(
-        "max_events", "events", len(blob.events), chip.max_events, "207007",
+        "max_events", "events", counts.total(), chip.max_events, "207007",
         _largest_first(counts), "operator", "let fewer operators sink in one graph, or use a chip with more events",
     )  # fmt: skip
+
+
+def _notified(blob: Blob) -> Mapping[int, str]:
+    """The blob's events that are notifies, and the node of each."""
+    kinds = (TaskType.NOTIFY_RECORD, TaskType.NOTIFY_WAIT)
+    return {t.event_id: t.node or NOBODY for t in blob.tasks if t.type in kinds and t.event_id is not None}
 
 
 def _notifies(blob: Blob, chip: Chip) -> Use:
     host = _host_stream(blob)
     ends = sum(task.type == TaskType.MODEL_END_GRAPH and task.stream_id != host for task in blob.tasks)
-    users = ((END, ends),) if ends else ()
+    counts = Counter(_notified(blob).values()) + Counter({END: ends})
+    users = _largest_first(counts)
     return Use(
-        "max_notifies", "notifies", ends, chip.max_notifies, "207009", users, "task", "use a chip with more notifies"
+        "max_notifies",
+        "notifies",
+        counts.total(),
+        chip.max_notifies,
+        "207009",
+        users,
+        "task",
+        "use a chip with more notifies",
     )
 
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from emu_core.errors import DeviceFault, LimitError
 from emu_core.intervals import IntervalSet
+from emu_core.ordering.records import POLL, READ, WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,13 +69,17 @@ class Allocation:
 
 
 class _Block:
-    """An allocation with its bytes and the ranges that were written."""
+    """An allocation with its bytes and the ranges that were written.
 
-    __slots__ = ("_data", "before_write", "freed", "info", "written")
+    `touched`: ranges outside of `written` that may hold something, too: forgotten, or open for writing.
+    """
+
+    __slots__ = ("_data", "before_write", "freed", "info", "touched", "written")
 
     def __init__(self, info: Allocation) -> None:
         self.info = info
         self.written = IntervalSet()
+        self.touched = IntervalSet()
         self.freed = False
         self.before_write: Callable[[int, bytes | bytearray | Bytes], None] | None = None
         self._data: Bytes | None = None
@@ -84,6 +89,15 @@ class _Block:
         if self._data is None:
             self._data = np.zeros(self.info.size, np.uint8)
         return self._data
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nobody has looked at the bytes, which are all 0 then."""
+        return self._data is None
+
+    def holds(self, root: object) -> bool:
+        """Whether `root` is the array of its bytes."""
+        return self._data is root
 
     def release(self) -> None:
         self.freed = True
@@ -177,6 +191,8 @@ class DeviceMemory:
     def view(self, address: int, size: int, intent: str = "read") -> Bytes:
         """The bytes themselves, writable; for the machine's own use, after bounds and life time checks."""
         block, at = self._locate(address, size, intent)
+        if intent == "write":
+            block.touched.add(at, at + size)
         return block.data[at : at + size]
 
     def unwritten(self, address: int, size: int) -> int | None:
@@ -243,7 +259,13 @@ class DeviceMemory:
     def forget_written(self, address: int, size: int) -> None:
         """Count the whole allocation at `address` as never written (a new execution starts); bytes stay."""
         block, _ = self._locate(address, size, "write")
+        for start, end in block.written:
+            block.touched.add(start, end)
         block.written = IntervalSet()
+
+    def blocks(self) -> Iterator[_Block]:
+        """Every allocation with its bytes, freed ones included, by address."""
+        return (self._blocks[address] for address in self._starts)
 
     def allocations(self) -> Iterator[Allocation]:
         """Live allocations by address."""
@@ -296,17 +318,33 @@ class TaskMemory:
 
     Implements `emu_core.kernels.MemoryAccess`. `report(address, size, label)` is called for reads that touch bytes
     nobody wrote, once for each first such byte.
+
+    Attributes:
+        accesses: what (`emu_core.ordering.records`), address and size of each access so far; None while nobody asks.
     """
 
-    __slots__ = ("_memory", "_report", "_reported")
+    __slots__ = ("_memory", "_report", "_reported", "accesses")
 
     def __init__(self, memory: DeviceMemory, report: Callable[[int, int, str], None] | None = None) -> None:
         self._memory = memory
         self._report = report
         self._reported: set[int] | None = None
+        self.accesses: list[tuple[int, int, int]] | None = None
+
+    def _note(self, what: int, address: int, size: int) -> None:
+        """Remember an access, joined to the one before if it follows it."""
+        assert self.accesses is not None
+        if self.accesses:
+            before, start, length = self.accesses[-1]
+            if before == what and start <= address <= start + length:
+                self.accesses[-1] = (what, start, max(length, address + size - start))
+                return
+        self.accesses.append((what, address, size))
 
     def _checked(self, address: int, size: int) -> Bytes:
         data = self._memory.view(address, size)
+        if self.accesses is not None:
+            self._note(READ, address, size)
         gap = self._memory.unwritten(address, size)
         if gap is not None and self._report is not None:
             self._reported = set() if self._reported is None else self._reported
@@ -320,9 +358,18 @@ class TaskMemory:
         """Copy of `size` bytes."""
         return self._checked(address, size).tobytes()
 
+    def poll(self, address: int, size: int) -> bytes:
+        """Copy of `size` bytes that stand for a flag: what follows comes behind whoever wrote them."""
+        found = self._memory.read(address, size)
+        if self.accesses is not None:
+            self._note(POLL, address, size)
+        return found
+
     def write(self, address: int, data: bytes) -> None:
         """Write `data`."""
         self._memory.write(address, data)
+        if self.accesses is not None:
+            self._note(WRITE, address, len(data))
 
     def u32(self, address: int) -> int:
         """Little-endian 32-bit word."""
@@ -358,6 +405,8 @@ class TaskMemory:
         self._memory.refuse_protected(address, size)
         yield self._shaped(self._memory.view(address, size, "write"), dtype, shape)
         self._memory.mark_written(address, size)
+        if self.accesses is not None:
+            self._note(WRITE, address, size)
 
     @contextmanager
     def inout_array(self, address: int, dtype: str, shape: tuple[int, ...]) -> Iterator[npt.NDArray[np.generic]]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from emu_core import codes
 from emu_core.errors import DeviceFault, InputError
 from emu_core.expected import expect
+from emu_core.observing import tell_observers
 from emu_core.reports import Hazard
 from emu_core.streams import Cause, State
 from emu_core.trace import ModelPhase
@@ -41,13 +42,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Port:
-    """A graph input or output: element type name, shape, and where its bytes lie (`size` bytes at `address`)."""
+    """A graph input or output: element type name, shape, and where its bytes lie (`size` bytes at `address`).
+
+    With -1 or -2 in the shape it lies elsewhere in each execution, and `address` and `size` are 0.
+    """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     address: int
     size: int
+
+    @property
+    def unknown(self) -> bool:
+        """The shape is known at run time only."""
+        return min(self.shape, default=0) < 0
+
+
+Reshape: TypeAlias = "Callable[[tuple[tuple[int, ...], ...]], tuple[tuple[Port, ...], tuple[Port, ...]]]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,6 +119,8 @@ class Model:
         scratch: addresses of allocations whose contents do not survive from one execution to the next; looked at
             before each execution, so that its owner may exchange them.
         launch: starts one execution (submits to `caller`, or drives the launches from the host).
+        reshape: places the ports for one execution, from the shapes of its input arrays in port order; None when all
+            shapes are known. It raises before anything has run.
         details: what the loader found out about each operator, by operator name, for people to read.
     """
 
@@ -125,6 +139,7 @@ class Model:
         scratch: Sequence[int],
         launch: Callable[[Model], None],
         details: Mapping[str, object] | None = None,
+        reshape: Reshape | None = None,
     ) -> None:
         self.device = device
         self.id = model_id
@@ -140,7 +155,11 @@ class Model:
         self.details = dict(details or {})
         self._scratch = scratch
         self._launch = launch
+        self._reshape = reshape
+        self._placed = (inputs, outputs)
         self._loaded = {s.id: s.queue.contents() for s in streams}
+        self._marks = (0, 0, 0, 0)
+        self._started = 0
         for stream in streams:
             stream.model_id = model_id
 
@@ -169,6 +188,18 @@ class Model:
             InputError: a port is missing (`input.missing`), has another dtype (`input.dtype`) or shape
                 (`input.shape`) or masked values (`input.array`), or the model is not ready (`model.busy`).
         """
+        self.begin(inputs)
+        try:
+            self._launch(self)
+            self.device.scheduler.run_until_idle()
+        except BaseException:
+            self.state = ModelState.FAILED
+            self.device.clock.clear()
+            raise
+        return self.complete()
+
+    def begin(self, inputs: Mapping[str, Array]) -> None:
+        """The first part of `execute`: check the inputs and write them to their ports; raises as it."""
         expect(inputs, Mapping, "a mapping of arrays by input name", "use {} when the graph has no inputs")
         if self.state is not ModelState.READY:
             raise InputError(
@@ -178,22 +209,26 @@ class Model:
                 remedy="abort it, or load it again",
             )
         arrays = [_checked(port, inputs) for port in self.inputs]
+        if self._reshape is not None:
+            self._placed = self._reshape(tuple(array.shape for array in arrays))
         device = self.device
         self.executions += 1
         device.run = self.executions
-        marks = (len(device.trace), len(device.journal), len(device.hazards), len(device.scheduler.faults))
+        self._marks = (len(device.trace), len(device.journal), len(device.hazards), len(device.scheduler.faults))
         self._prepare(arrays)
         self.state = ModelState.RUNNING
-        started = device.clock.now
+        self._started = started = device.clock.now
         device.trace.add(ModelPhase(time=started, run=self.executions, model=self.id, phase="start"))
-        try:
-            self._launch(self)
-            device.scheduler.run_until_idle()
-        except BaseException:
-            self.state = ModelState.FAILED
-            device.clock.clear()
-            raise
-        return self._collect(started, marks)
+
+    def submit(self) -> None:
+        """The second part of `execute`: what the host submits; one that drives the launches itself runs the device."""
+        self._launch(self)
+
+    def complete(self) -> Result:
+        """The last part of `execute`, when nothing is queued any more: what came of it."""
+        result = self._collect(self._started, self._marks)
+        tell_observers(self.device, result)
+        return result
 
     def abort(self) -> None:
         """Throw away what is queued: every stream idle at entry 0, its flags cleared; the model is ready again."""
@@ -208,13 +243,15 @@ class Model:
             stream.queue.enabled = False
             stream.window.clear()
         device.signals.clear_all()
+        if device.ordering is not None:
+            device.ordering.forget_flags()
         self.state = ModelState.READY
 
     def _prepare(self, arrays: list[Array]) -> None:
         memory = self.device.memory
         for address in self._scratch:
             memory.forget_written(address, 1)
-        for port, array in zip(self.inputs, arrays, strict=True):
+        for port, array in zip(self._placed[0], arrays, strict=True):
             memory.write(port.address, np.frombuffer(array.tobytes(), np.uint8))
         if self.executions > 1 and self.device.policies["reexecute_keeps_patch"] == "off":
             self._restore()
@@ -246,7 +283,7 @@ class Model:
         device.cq.drain(device.cq.depth)
         return Result(
             run=self.executions,
-            outputs={} if failed else {port.name: self._output(port) for port in self.outputs},
+            outputs={} if failed else {port.name: self._output(port) for port in self._placed[1]},
             faults=faults,
             hazards=tuple(device.hazards[marks[2] :]),
             deadlock=deadlock,
@@ -289,11 +326,22 @@ class Model:
 
     def _unwritten(self) -> dict[str, int]:
         found = {}
-        for port in self.outputs:
+        for port in self._placed[1]:
             gap = self.device.memory.unwritten(port.address, port.size)
             if gap is not None:
                 found[port.name] = gap - port.address
         return found
+
+
+_UNKNOWN_RANK = (-2,)
+_ANY = "-1 stands for any number; give the other dimensions as the graph has them"
+
+
+def fits_shape(found: tuple[int, ...], declared: tuple[int, ...]) -> bool:
+    """Whether a known shape is one of those that `declared` stands for: -1 is any number, (-2,) any shape at all."""
+    if declared == _UNKNOWN_RANK:
+        return True
+    return len(found) == len(declared) and all(want in (-1, have) for have, want in zip(found, declared, strict=True))
 
 
 def _model_failed(name: str, cause: Fault, ts_code: int) -> DeviceFault:
@@ -335,10 +383,11 @@ def _checked(port: Port, inputs: Mapping[str, Array]) -> Array:
             where=f"input {port.name}",
             remedy=f"give it as numpy {carrier.name}",
         )
-    if array.shape != port.shape:
+    if not fits_shape(array.shape, port.shape):
         raise InputError(
             f"input {port.name!r} has shape {list(array.shape)}, the graph says {list(port.shape)}",
             id="input.shape",
             where=f"input {port.name}",
+            remedy=_ANY if port.unknown else "",
         )
     return np.ascontiguousarray(array)

@@ -39,11 +39,16 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class InputSpec:
-    """An IR input. `dtypes`: names it accepts, or empty for any."""
+    """An IR input. `dtypes`: names it accepts, or empty for any.
+
+    A `dynamic` input takes one or more tensors, its instances `name0`, `name1`, …; functions of the operator are given
+    one value per instance in its place.
+    """
 
     name: str
     dtypes: tuple[str, ...] = ()
     optional: bool = False
+    dynamic: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,7 @@ class ShapeError(Exception):
         super().__init__(what)
 
 
+HiddenInputs: TypeAlias = "Callable[[str], tuple[bytes, ...]]"
 Reference: TypeAlias = "Callable[[Arrays, Mapping[str, AttrValue], Chip], Arrays]"
 Infer: TypeAlias = "Callable[[tuple[TensorInfo | None, ...], Mapping[str, AttrValue]], tuple[TensorInfo, ...]]"
 
@@ -106,6 +112,8 @@ class OperatorSpec:
         alias: short name for `sqemu op`, or empty.
         case: turns the arrays of an npz into a `Case` for `sqemu op`; raises `KeyError` with the missing key.
         reference: expected outputs by name, from input arrays by IR name, attributes and the chip; in float64 or exact.
+        hidden_inputs: what `{hi.KINDn*}` entries of an args format point at: from a kind (`hcom`, `tilefwk`, `hcclsk`)
+            to the bytes of each, copied to the device once per load (`reference/tiling_sink_compiler.md` 11.4).
         tolerance: largest normalised RMS error that `sqemu op --verify` and the demo accept, after the output cast.
     """
 
@@ -127,4 +135,5 @@ class OperatorSpec:
     case: Callable[[Arrays], Case] | None = None
     reference: Reference | None = None
     tolerance: float = 0.0
+    hidden_inputs: HiddenInputs | None = None
     notes: tuple[str, ...] = field(default=())

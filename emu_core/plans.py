@@ -14,7 +14,8 @@ from their bytes alone; `start` stays the truth, and what a plan cannot say goes
 
 Entries are planned only if their kind has no time limit, nobody watches it (`Scheduler.watch`), they write no
 completion entry, raise no pre-P and were not rewritten since they were fetched. A wait with a time limit of its own
-is not planned.
+is not planned. A plan for some entries of a kind only says which: `given` lists fields and the value that each must
+have; an entry with another value there goes through `start`.
 
 The detail of a flag's entry in traces is the flag's name behind `prefix`.
 """
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from emu_core.engines import Task
 
     FieldName: TypeAlias = tuple[str, str]
+    Given: TypeAlias = tuple[tuple[FieldName, int], ...]
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Sets:
     field: FieldName
     duration_ns: int
     prefix: str = ""
+    given: Given = ()
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Clears:
     field: FieldName
     duration_ns: int
     prefix: str = ""
+    given: Given = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class Waits:
     clears: bool = False
     limit: FieldName | None = None
     prefix: str = ""
+    given: Given = ()
 
 
 @dataclass(frozen=True)

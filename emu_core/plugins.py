@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import itertools
+import warnings
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -25,8 +26,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pluggy
 
 import formats
-from emu_core import hookspecs
-from emu_core.engine_guard import guarded
+from emu_core import deprecations, hookspecs
+from emu_core.chip_figures import ChipError
+from emu_core.engine_guard import guarded, guarded_record
 from emu_core.errors import InputError, PluginError, SqemuError
 from emu_core.hook_calls import GIVEN, Impl, PluginInfo, Unfit, arguments_of, check_function, checked, reason
 from emu_core.policies import CORE_POLICIES, PolicySpec
@@ -36,16 +38,30 @@ if TYPE_CHECKING:
 
     from emu_core.checks import CheckSpec
     from emu_core.chips import Chip
+    from emu_core.extensions import CommandSpec, DumpView, ImporterSpec, ObserverSpec, PassSpec
     from emu_core.kernels import AicpuKernelSpec, KernelSpec
     from emu_core.operators import OperatorSpec
 
 GROUP = "sqemu.plugins"
+CORE_LAYOUTS = ("SqeHeader", "CqeError", "CommonSqe")
+"""Layouts that every family of queue entries has."""
+
+GUARDED = frozenset({"sqemu_passes", "sqemu_importers", "sqemu_dump_views", "sqemu_observers", "sqemu_commands"})
+"""Hooks whose records have functions that the front end calls."""
 
 T = TypeVar("T")
 
 
 class _Manager(pluggy.PluginManager):
-    """Looks at each hook function when its plugin is registered; `Unfit` for one that cannot be called by name."""
+    """Looks at each hook function when its plugin is registered; `Unfit` for one that cannot be called by name.
+
+    Attributes:
+        deprecated: what the plugins that were looked at use of `emu_core.deprecations`.
+    """
+
+    def __init__(self, project: str) -> None:
+        super().__init__(project)
+        self.deprecated: list[deprecations.Deprecated] = []
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         """The marks of attribute `name`, or None when it is no hook function."""
@@ -54,8 +70,12 @@ class _Manager(pluggy.PluginManager):
             hook = marks["specname"] or name
             if marks["wrapper"] or marks["hookwrapper"]:
                 raise Unfit(f"{hook} is a hook wrapper, which is not supported")
+            gone = None if hasattr(hookspecs, hook) else deprecations.row_of(hook)
+            if gone is not None:
+                raise Unfit(gone.refusal())
             if hasattr(hookspecs, hook):
                 check_function(hook, getattr(plugin, name), arguments_of(hook))
+                self.deprecated += deprecations.used(hook, getattr(plugin, name))
         return marks
 
 
@@ -67,23 +87,34 @@ class PluginHost:
             somebody asked for it.
         entry_points: whether to load the installed ones.
         without: names of installed plugins to leave out.
+        stopwatch: gives nanoseconds; with it `PluginInfo.load_ns` says what each plugin took. There is no clock here.
+
+    A plugin that uses a deprecated hook or argument is named by a `PluginDeprecationWarning`.
 
     Raises:
         PluginError: a plugin that was given is not valid (`plugin.invalid`).
     """
 
     def __init__(
-        self, plugins: Iterable[object] = (), *, entry_points: bool = True, without: Iterable[str] = ()
+        self,
+        plugins: Iterable[object] = (),
+        *,
+        entry_points: bool = True,
+        without: Iterable[str] = (),
+        stopwatch: Callable[[], int] | None = None,
     ) -> None:
-        self.manager: pluggy.PluginManager = _Manager(hookspecs.PROJECT)
+        self._manager = _Manager(hookspecs.PROJECT)
+        self.manager: pluggy.PluginManager = self._manager
+        self._stopwatch = stopwatch
         self.manager.add_hookspecs(hookspecs)
         self._found: list[PluginInfo] = []
+        self._owners: dict[str, Mapping[str, str]] = {}
         self._skipped = frozenset(without)
         if entry_points:
             self._load_installed()
             self._check_skipped()
         for plugin in plugins:
-            self._register(plugin, self._free_name(_name_of(plugin)), GIVEN)
+            self._register(plugin, self._free_name(_name_of(plugin)), GIVEN, self._now())
             found = self._found[-1]
             if found.broken or not found.hooks:
                 what = found.broken or "has no hook of sqemu"
@@ -97,12 +128,16 @@ class PluginHost:
             if name in self._skipped:
                 continue
             origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+            begun = self._now()
             try:
                 plugin = entry.load()
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plugin must not end everything
                 self._found.append(PluginInfo(name, origin, broken=f"import failed: {reason(error)}"))
                 continue
-            self._register(plugin, name, origin)
+            self._register(plugin, name, origin, begun)
+
+    def _now(self) -> int | None:
+        return None if self._stopwatch is None else self._stopwatch()
 
     def _check_skipped(self) -> None:
         unknown = sorted(self._skipped - {e.name for e in importlib.metadata.entry_points(group=GROUP)})
@@ -117,10 +152,11 @@ class PluginHost:
         numbered = (name if n == 1 else f"{name}-{n}" for n in itertools.count(1))
         return next(each for each in numbered if not self.manager.has_plugin(each))
 
-    def _register(self, plugin: object, name: str, origin: str) -> None:
+    def _register(self, plugin: object, name: str, origin: str, begun: int | None) -> None:
         if self.manager.has_plugin(name):
             self._found.append(PluginInfo(name, origin, broken="another plugin with this name was loaded before"))
             return
+        self._manager.deprecated.clear()
         try:
             self.manager.register(plugin, name)
             self.manager.check_pending()
@@ -131,7 +167,12 @@ class PluginHost:
             self._found.append(PluginInfo(name, origin, broken=f"not a valid plugin: {why}"))
             return
         hooks = tuple(sorted(caller.name for caller in self.manager.get_hookcallers(plugin) or ()))
-        self._found.append(PluginInfo(name, origin, hooks))
+        now = self._now()
+        load_ns = None if begun is None or now is None else now - begun
+        self._found.append(PluginInfo(name, origin, hooks, file=_file_of(plugin), load_ns=load_ns))
+        for row in dict.fromkeys(self._manager.deprecated):
+            text = f"{self._found[-1].label} {row.warning()}"
+            warnings.warn(text, deprecations.PluginDeprecationWarning, stacklevel=4)
 
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
@@ -166,12 +207,16 @@ class PluginHost:
         left out.
 
         Raises:
-            PluginError: the same in a plugin that was given (`plugin.raised`).
+            PluginError: the same in a plugin that was given (`plugin.raised`; `chip.field` for a chip that cannot be).
             SqemuError: raised by a plugin for the user.
         """
         for impl in self._impls(hook):
             try:
                 result = checked(hook, impl.call(arguments))
+            except ChipError as error:
+                if impl.plugin.origin == GIVEN:
+                    raise
+                self._break(impl, f"makes a chip that cannot be: {error.text()}")
             except SqemuError:
                 raise
             except Unfit as error:
@@ -218,6 +263,7 @@ class PluginHost:
                     )
                 found[at] = item
                 owner[at] = name
+        self._owners[hook] = owner
         return MappingProxyType(found)
 
     @cached_property
@@ -269,6 +315,31 @@ class PluginHost:
         return self._collect("sqemu_checks", lambda spec: spec.name, "check")
 
     @cached_property
+    def passes(self) -> Mapping[str, PassSpec]:
+        """Compiler passes by name, in the order in which they run."""
+        return self._collect("sqemu_passes", lambda spec: spec.name, "compiler pass")
+
+    @cached_property
+    def importers(self) -> Mapping[str, ImporterSpec]:
+        """Formats of graphs by name."""
+        return self._collect("sqemu_importers", lambda spec: spec.name, "importer")
+
+    @cached_property
+    def dump_views(self) -> Mapping[str, DumpView]:
+        """Ways to show entries by name."""
+        return self._collect("sqemu_dump_views", lambda view: view.name, "dump view")
+
+    @cached_property
+    def observers(self) -> Mapping[str, ObserverSpec]:
+        """Observers of executions by name, in the order in which they are told."""
+        return self._collect("sqemu_observers", lambda spec: spec.name, "observer")
+
+    @cached_property
+    def commands(self) -> Mapping[str, CommandSpec]:
+        """Subcommands by name."""
+        return self._collect("sqemu_commands", lambda spec: spec.name, "subcommand")
+
+    @cached_property
     def explanations(self) -> Mapping[str, str]:
         """Texts for `sqemu explain` that plugins add."""
         found: dict[str, str] = {}
@@ -287,6 +358,64 @@ class PluginHost:
                 remedy=f"known chips: {', '.join(sorted(self.chips)) or 'none, as no loaded plugin has any'}",
             ) from None
 
+    def _owner(self, hook: str, name: str) -> PluginInfo | None:
+        """The plugin whose `hook` gave the record called `name`; None before records of the hook were asked for."""
+        plugin = self._owners.get(hook, {}).get(name)
+        return next((each for each in self._found if each.name == plugin), None)
+
+    def owner_label(self, hook: str, name: str) -> str:
+        """Who gave a record, for messages: `plugin edu (sqemu-edu 1.0)`; empty when nobody did."""
+        owner = self._owner(hook, name)
+        return owner.label if owner is not None else ""
+
+    def is_broken(self, hook: str, name: str) -> bool:
+        """Whether the plugin that gave a record is broken by now; its records are not to be used."""
+        owner = self._owner(hook, name)
+        return owner is not None and bool(owner.broken)
+
+    def isolate(self, hook: str, name: str, error: SqemuError) -> None:
+        """Mark the plugin of a record, a function of which raised, as broken; `error` again if the plugin was given."""
+        owner = self._owner(hook, name)
+        if owner is None or owner.origin == GIVEN:
+            raise error
+        self._found = [replace(p, broken=f"{hook} {name}: {error.what}") if p is owner else p for p in self._found]
+
+    def asked(self, hook: str) -> tuple[str, ...]:
+        """Names of the plugins that have `hook`, in the order in which they are asked for its one answer."""
+        return tuple(impl.plugin.name for impl in sorted(self._impls(hook), key=lambda impl: impl.order))
+
+    def supplier(self, chip: Chip) -> str:
+        """Who supplies `chip`, for messages: `plugin edu (sqemu-edu 1.0)`; empty for a chip of no plugin."""
+        if self.chips.get(chip.name) is None:
+            return ""
+        name = self._owners["sqemu_chips"][chip.name]
+        return next((plugin.label for plugin in self._found if plugin.name == name), "")
+
+    def require_layouts(self, chip: Chip) -> None:
+        """Nothing when the layouts that the machine itself reads are there for the entries of `chip`.
+
+        Raises:
+            PluginError: the family is not known, or lacks some of them (`chip.no-layouts`).
+        """
+        registry, family = self.registry, chip.family
+        known = family in registry.families
+        has = registry.names(family) if known else ()
+        lacks = [name for name in CORE_LAYOUTS if name not in has]
+        if not lacks:
+            return
+        of = self.supplier(chip)
+        complete = [each for each in registry.families if set(CORE_LAYOUTS) <= set(registry.names(each))]
+        what = f"the family {family!r} of its entries " + (
+            f"has no layout {', '.join(lacks)}" if known else "is not known"
+        )
+        raise PluginError(
+            what,
+            id="chip.no-layouts",
+            where=f"chip {chip.name}" + (f", from {of}" if of else ""),
+            remedy="give them in the hook sqemu_structs (docs/plugins.md, A chip with entries of its own), or use "
+            f"one of the families {', '.join(complete)}",
+        )
+
 
 def _name_of(plugin: object) -> str:
     """How messages call a plugin that was given: as a module, or by its class."""
@@ -296,8 +425,20 @@ def _name_of(plugin: object) -> str:
         return type(plugin).__name__
 
 
+def _file_of(plugin: object) -> str:
+    """The file of a module; empty for an object that has none."""
+    try:
+        return str(getattr(plugin, "__file__", None) or "")
+    except Exception:  # noqa: BLE001 - looking at an object runs its code, which may raise anything
+        return ""
+
+
 def _safe(impl: Impl, result: Any) -> Any:  # noqa: ANN401 - the hook's own result
     """`result`; the functions of other people's engines guarded."""
-    if impl.hook != "sqemu_engines" or impl.plugin.ours:
+    if impl.plugin.ours:
+        return result
+    if impl.hook in GUARDED:
+        return [guarded_record(record, impl.plugin.label) for record in result]
+    if impl.hook != "sqemu_engines":
         return result
     return [guarded(handler, impl.plugin.label) for handler in result]

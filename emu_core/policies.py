@@ -121,6 +121,13 @@ CORE_POLICIES = (
         "kernels that want the same cores: first come, first served, or one block each in turn",
     ),
     PolicySpec(
+        "ordering",
+        Scope.DEVICE,
+        "off",
+        ("off", "report"),
+        "follow what flags and activations order, and report entries that touch the same bytes in no fixed order",
+    ),
+    PolicySpec(
         "failure_mode",
         Scope.DEVICE,
         "continue",

@@ -15,6 +15,7 @@ from emu_core.cores import Job
 from emu_core.engines import Launch, Run, Task, Wait
 from emu_core.errors import DeviceFault, InputError
 from emu_core.lanes import Lanes
+from emu_core.ordering import records
 from emu_core.recovery import Recovery
 from emu_core.reports import Blocked, Deadlock
 from emu_core.rings import SQE_BYTES
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from emu_core.reports import Fault
     from emu_core.signals import Signal
 
-    Watcher: TypeAlias = Callable[[Task, Handler], None]
+    Watcher: TypeAlias = Callable[[Task, Handler], Handler | None]
 
 
 class Scheduler:
@@ -57,18 +58,22 @@ class Scheduler:
         self.slots = ActiveSlots()
         self.lanes = Lanes(device, self)
         self._watchers: dict[str, list[Watcher]] = {}
+        self._extra: Callable[[Task, Handler], int] | None = None
         self.waits = Waits(device, self)
 
     # ---- doorbells -------------------------------------------------------------------------------------------
 
-    def ring_doorbell(self, stream: Stream, reason: str = "submit") -> None:
-        """New entries of `stream` are published: let it run if it is idle.
+    def ring_doorbell(self, stream: Stream, reason: str = "submit", by: Task | None = None) -> None:
+        """New entries of `stream` are published, by the host or the entry `by`: let it run if it is idle.
 
         Raises:
             InputError: an error in failure mode *stop* came before (`stream.aborted`).
         """
         device = self.device
         self.recovery.require_working(stream)
+        if device.ordering is not None:
+            place = (-1, -1, -1) if by is None else (by.stream.id, by.slot, by.task_id)
+            device.ordering.note(records.ACTIVATE, *place, stream.id)
         if device.trace.wants(Doorbell):
             device.trace.add(
                 Doorbell(time=device.clock.now, run=device.run, stream=stream.id, tail=stream.queue.tail, reason=reason)
@@ -101,24 +106,34 @@ class Scheduler:
         if following is not None:
             self._go(following)
 
-    def activate(self, stream: Stream) -> None:
-        """Start the queue of a model stream from entry 0; nothing is fetched yet."""
+    def activate(self, stream: Stream, by: Task | None = None) -> None:
+        """Start the queue of a model stream from entry 0, by the host or the entry `by`; nothing is fetched yet."""
         self.lanes.settle_stream(stream)
         stream.queue.head = 0
         stream.window.clear()
         stream.executed.clear()
         stream.last_wait = None
-        self.ring_doorbell(stream, "activate")
+        self.ring_doorbell(stream, "activate", by)
 
     def run_until_idle(self) -> None:
         """Run until nothing is queued."""
         self.lanes.run()
+        ordering = self.device.ordering
+        if ordering is not None:
+            self.lanes.settle_all()
+            ordering.note(records.EPOCH, -1, -1, -1)
+            self.device.trace.hand_on()
+
+    def step(self) -> bool:
+        """Run the next planned action only; False when nothing is queued. With `lanes.on` it may be many entries."""
+        return self.lanes.step()
 
     def watch(self, kind: str, callback: Watcher) -> Callable[[], None]:
         """Call `callback` with task and handler when an entry of `kind` is about to start; returns what ends that.
 
         `kind` is that of `Handler.kind`. The callback may look at everything, and stop the program by an exception of
-        its own; a `DeviceFault` that it raises is the entry's. Entries of a watched kind are never run ahead.
+        its own; a `DeviceFault` that it raises is the entry's. It may change `task.sqe`, the bytes that execute, and
+        return another handler, which executes the entry then. Entries of a watched kind are never run ahead.
         """
         watchers = self._watchers.setdefault(kind, [])
         watchers.append(callback)
@@ -132,6 +147,15 @@ class Scheduler:
             self.lanes.watch(self._watchers)
 
         return end
+
+    def delay_by(self, extra: Callable[[Task, Handler], int]) -> None:
+        """From now on every entry takes `extra(task, handler)` nanoseconds longer; queues go in single steps then.
+
+        Another schedule of the same program comes of it, as legal as this one: engines may take any time.
+        """
+        self.lanes.settle_all()
+        self.lanes.on = False
+        self._extra = extra
 
     # ---- what the host does to a queue -----------------------------------------------------------------------
 
@@ -223,7 +247,7 @@ class Scheduler:
             task.stream.move(Cause.START)
         try:
             for watcher in tuple(self._watchers.get(handler.kind, ())):
-                watcher(task, handler)
+                handler = watcher(task, handler) or handler
         except DeviceFault as fault:
             self.fail(task, handler, fault)
             return
@@ -236,11 +260,16 @@ class Scheduler:
 
     def start(self, task: Task, handler: Handler) -> None:
         """Ask the engine of the entry at head what happens."""
+        ordering = self.device.ordering
+        if ordering is not None:
+            ordering.note(records.START, task.stream.id, task.slot, task.task_id)
         try:
             outcome = handler.start(task)
         except DeviceFault as fault:
             self.fail(task, handler, fault)
             return
+        if ordering is not None and isinstance(outcome, Wait) and task.memory.accesses:
+            task.memory.accesses.clear()  # what a wait looks at in vain orders nothing
         self._follow(task, handler, outcome)
 
     def _follow(self, task: Task, handler: Handler, outcome: Outcome) -> None:
@@ -282,16 +311,19 @@ class Scheduler:
         if limit is not None and outcome.duration_ns >= limit.ns:
             running.timer = self.plan(limit.ns, task.stream, lambda: self._expired(running, limit))
             return
-        running.ticket = self.plan(
-            outcome.duration_ns, task.stream, lambda: self.finish(running, outcome, outcome.detail)
-        )
+        duration = outcome.duration_ns + self._delay(task, handler)
+        running.ticket = self.plan(duration, task.stream, lambda: self.finish(running, outcome, outcome.detail))
+
+    def _delay(self, task: Task, handler: Handler) -> int:
+        return self._extra(task, handler) if self._extra is not None else 0
 
     def _launch(self, task: Task, handler: Handler, outcome: Launch) -> None:
         running = self._begin(task, handler, outcome)
         limit = handler.limit(task) if handler.limit else None
         if limit is not None:
             running.timer = self.plan(limit.ns, task.stream, lambda: self._expired(running, limit))
-        running.ticket = self.plan(outcome.launch_ns, task.stream, lambda: self._ask(running, outcome))
+        launch = outcome.launch_ns + self._delay(task, handler)
+        running.ticket = self.plan(launch, task.stream, lambda: self._ask(running, outcome))
 
     def _ask(self, running: Running, outcome: Launch) -> None:
         """The launch is over: ask the pool for units."""
@@ -335,6 +367,7 @@ class Scheduler:
         """The entry at head has had its effects: it retires."""
         task_events.done(running, detail)
         task = running.task
+        task.tell_accesses()
         stream = task.stream
         if self._wr_cqe(task.sqe):
             self.completions.post(task, 0, 0, lambda _: self._completed(stream), self._next_head(stream))
@@ -363,12 +396,19 @@ class Scheduler:
     def set_signal(self, signal: Signal, task: Task, value: int = 1) -> None:
         """Set a flag, or a counted one to `value`, and wake every stream parked on it."""
         device = self.device
+        task.tell_accesses()
+        if device.ordering is not None:
+            key = device.signals.key(signal)
+            device.ordering.note(records.SET, task.stream.id, task.slot, task.task_id, key, value)
         task_events.signal_changed(task, signal, value)
         device.signals.fired(signal, device.clock.now)
         self.lanes.wake_all(device.signals.set(signal, value))
 
     def clear_signal(self, signal: Signal, task: Task) -> None:
         """Clear a flag."""
+        ordering = self.device.ordering
+        if ordering is not None:
+            ordering.note(records.CLEAR, task.stream.id, task.slot, task.task_id, self.device.signals.key(signal))
         task_events.signal_changed(task, signal, 0)
         self.device.signals.clear(signal)
 

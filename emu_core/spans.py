@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _STEPS = range(9)
 SETS, CLEARED, ACTED, PASSED, TAKEN, PARKS, HOLDS, HELD, PATCHES = _STEPS
 MANY_PATCHES = len(_STEPS)
+ORDERED = MANY_PATCHES + 1
+"""A record of `emu_core.ordering`, of which no event is made."""
 
 _SIGNAL = {SETS: 1, CLEARED: 0, TAKEN: 0}
 """Steps that change a flag, and its value then."""
@@ -125,8 +127,8 @@ def without_core(waited: int) -> str:
 def step_count(step: Sequence[Any], wanted: frozenset[type[Event]]) -> int:
     """Events that a step stands for."""
     what = step[2]
-    if what == MANY_PATCHES:
-        return len(step[3]) if Patched in wanted else 0
+    if what >= MANY_PATCHES:
+        return len(step[3]) if what == MANY_PATCHES and Patched in wanted else 0
     return (
         (SignalChanged in wanted and what in _SIGNAL)
         + (TaskStarted in wanted and what in STARTS)
@@ -145,6 +147,8 @@ def step_events(step: Sequence[Any], wanted: frozenset[type[Event]]) -> Iterator
     if step[2] == MANY_PATCHES:
         if Patched in wanted:
             yield from map(_patched, step[3].rows())
+        return
+    if step[2] == ORDERED:
         return
     time, _, what, lane, window, at, since, waited = step
     run, kind = lane.run, window.kind(at)

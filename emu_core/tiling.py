@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from emu_core.kernels import PolicyLookup
+
 
 class TilingError(Exception):
     """A tiling function cannot tile: the shape does not fit, or an input is not usable.
@@ -69,7 +71,10 @@ class TilingAttrs(Protocol):
 
 
 class TilingContext(Protocol):
-    """The tiling context of one operator. Input and output indices are IR indices."""
+    """The tiling context of one operator. Input and output indices are IR indices.
+
+    `instance` numbers the tensors of a dynamic input; every other input has number 0 alone.
+    """
 
     @property
     def op_type(self) -> str:
@@ -87,17 +92,24 @@ class TilingContext(Protocol):
     def attrs(self) -> TilingAttrs | None:
         """Attribute table, or `None` when the pointer is null."""
 
-    def input_shape(self, index: int) -> StorageShape | None:
+    @property
+    def policies(self) -> PolicyLookup | None:
+        """Policies in force on the device that the launch is for; `None` at compile time, when there is none yet."""
+
+    def input_shape(self, index: int, instance: int = 0) -> StorageShape | None:
         """Shape of input `index`, or `None` when the input is absent."""
 
-    def input_desc(self, index: int) -> TensorDesc | None:
+    def input_desc(self, index: int, instance: int = 0) -> TensorDesc | None:
         """Element type of input `index`, or `None` when there is no descriptor."""
 
-    def input_tensor(self, index: int) -> bool:
+    def input_tensor(self, index: int, instance: int = 0) -> bool:
         """Whether a tensor object exists for input `index`."""
 
-    def input_data(self, index: int) -> bytes | None:
+    def input_data(self, index: int, instance: int = 0) -> bytes | None:
         """Bytes of a value-depended input; `None` when no value is at hand (compile time, or not depended)."""
+
+    def input_count(self, index: int) -> int:
+        """Tensors of input `index`: 0 when it is absent, more than 1 for a dynamic one only."""
 
     def output_shape(self, index: int) -> StorageShape | None:
         """Shape of output `index`."""

@@ -88,6 +88,24 @@ class TaskDone(Event, frozen=True, gc=False, kw_only=True):
     detail: str = ""
 
 
+class PipeUsed(Event, frozen=True, gc=False, kw_only=True):
+    """A pipe of a core was busy from `started` to `ended`; told at the end of the entry, by `KernelSpec.spans`."""
+
+    name: ClassVar[str] = "core.pipe"
+    level: ClassVar[str] = "debug"
+
+    stream: int
+    slot: int
+    task: int
+    node: str = ""
+    model_task: int = -1
+    core: int
+    pipe: str
+    started: int
+    ended: int
+    what: str
+
+
 class Patched(Event, frozen=True, gc=False, kw_only=True):
     """A field of an entry that was already submitted changed."""
 
@@ -220,6 +238,7 @@ EVENTS: tuple[type[Event], ...] = (
     TaskStarted,
     TaskWaits,
     TaskDone,
+    PipeUsed,
     Patched,
     ContextPatched,
     CellWritten,
@@ -265,12 +284,31 @@ class Trace:
         self._logged: list[tuple[Any, ...]] = []
         self._clock: _Front = _NoClock()
         self._before_read: Callable[[], None] | None = None
+        self._consumer: Callable[[list[tuple[Any, ...]]], None] | None = None
+        self._given = 0
         self.log = self._logged.append
 
     def follow(self, clock: _Front, before_read: Callable[[], None]) -> None:
         """Take the place of events in the total order from `clock`; call `before_read` before somebody reads."""
         self._clock = clock
         self._before_read = before_read
+
+    def give(self, consumer: Callable[[list[tuple[Any, ...]]], None]) -> None:
+        """Give every entry of the log to `consumer` before it is made into events, and whenever `hand_on` is called."""
+        self._consumer = consumer
+        self.wants_steps = True
+
+    def hand_on(self) -> None:
+        """Give the consumer what was logged since."""
+        if self._consumer is not None and self._given < len(self._logged):
+            new = self._logged[self._given :]
+            self._given = len(self._logged)
+            self._consumer(new)
+
+    def _forget_log(self) -> None:
+        self.hand_on()
+        self._logged.clear()
+        self._given = 0
 
     def wants(self, kind: type[Event]) -> bool:
         """Whether events of `kind` are kept; ask before building one."""
@@ -294,7 +332,7 @@ class Trace:
         """Forget every event."""
         self._up_to_now()
         self._records.clear()
-        self._logged.clear()
+        self._forget_log()
 
     def since(self, mark: int) -> tuple[Event, ...]:
         """Events from position `mark` (an earlier `len`) on."""
@@ -314,6 +352,22 @@ class Trace:
         self._up_to_now()
         return slices_of(self._records, self._logged)
 
+    @property
+    def read(self) -> int:
+        """Events that somebody has read."""
+        return len(self._records)
+
+    @property
+    def unread(self) -> int:
+        """Entries of the log that nobody has read yet; of queues that run in single steps each is an event."""
+        return len(self._logged)
+
+    def peek(self, mark: int) -> list[Event]:
+        """Events of the unread entries from position `mark` (an earlier `unread`) on; nothing is read by it."""
+        from emu_core.spans import events_of  # noqa: PLC0415 - it builds on this module
+
+        return events_of(self._logged[mark:], self.enabled)
+
     def _up_to_now(self) -> None:
         if self._before_read is not None:
             self._before_read()
@@ -323,7 +377,7 @@ class Trace:
 
         self._up_to_now()
         self._records += events_of(self._logged, self.enabled)
-        self._logged.clear()
+        self._forget_log()
         return self._records
 
 

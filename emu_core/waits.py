@@ -38,9 +38,12 @@ class Waits:
             self._watching[stream.id] = wait.ranges
             device.memory.on_write = self._written
         limit = self._limit(stream, wait)
+        if task.waits_from is None:  # an entry that waits for one flag after the other has one limit for all
+            task.waits_from = device.clock.now
         if limit:
+            left = max(limit - (device.clock.now - task.waits_from), 0)
             stream.wait_timer = self._scheduler.plan(
-                limit, stream, lambda: self._expired(task, handler, signal, limit)
+                left, stream, lambda: self._expired(task, handler, signal, limit)
             )  # fmt: skip
         if self._scheduler.recovery.aborted:
             self._scheduler.recovery.release(stream)

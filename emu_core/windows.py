@@ -66,14 +66,17 @@ its flag, or nanoseconds it holds its unit, else 0. `own`: nanoseconds it takes 
 
 @dataclass(frozen=True)
 class Kind:
-    """A handler with a plan, ready to decode: where the entry's value (and limit) lies, and what it is ored with."""
+    """A handler with a plan, ready to decode: where the entry's value lies, and what it is ored with.
+
+    `given`: fields, and what an entry must have in each to be planned.
+    """
 
     handler: Handler
     plan: Plan
     op: int
     own: int
     value: Piece | None = None
-    limit: Piece | None = None
+    given: tuple[tuple[Piece, int], ...] = ()
     number: int = 0
     chosen_by: Piece | None = None
 
@@ -196,9 +199,10 @@ class Planner:
                 of_type[sqe_type] = code
                 continue
             piece = self._piece(selector)
-            if piece is None or piece.mask >= 1 << 16:
+            largest = max(codes)
+            if piece is None or largest >= 1 << 16:
                 continue
-            lut = np.full(piece.mask + 1, code, np.uint8)
+            lut = np.full(largest + 2, code, np.uint8)
             for value, each in codes.items():
                 lut[value] = each
             of_type[sqe_type] = CHOOSE
@@ -231,12 +235,14 @@ class Planner:
         if isinstance(plan, Holds):
             return Kind(handler, plan, HOLD, 0, value)
         number = self.signals.number_of(plan.signal)
-        if not isinstance(plan, Waits):
-            return Kind(handler, plan, _OPS[type(plan)], plan.duration_ns, value, None, number)
-        limit = self._piece(plan.limit) if plan.limit else None
-        if plan.limit and limit is None:
+        limit = (plan.limit,) if isinstance(plan, Waits) and plan.limit else ()
+        conditions = (*((field, 0) for field in limit), *plan.given)
+        given = tuple((piece, wanted) for field, wanted in conditions if (piece := self._piece(field)) is not None)
+        if len(given) < len(conditions):
             return None
-        return Kind(handler, plan, TAKE if plan.clears else WAIT, 0, value, limit, number)
+        if isinstance(plan, Waits):
+            return Kind(handler, plan, TAKE if plan.clears else WAIT, 0, value, given, number)
+        return Kind(handler, plan, _OPS[type(plan)], plan.duration_ns, value, given, number)
 
     def _piece(self, field: FieldName) -> Piece | None:
         """Where a field lies, if one aligned word of at most 32 bits holds it."""
@@ -264,7 +270,8 @@ class Planner:
         codes = self._lut.take(units.view("<u2")[:, 0])
         for sqe_type, piece, lut in self._choices:
             mine = (codes == CHOOSE) & (units[:, 0] & 0x3F == sqe_type)
-            np.copyto(codes, lut.take(_values(units, piece)), where=mine)
+            # Larger values than any that is selected read the last item.
+            np.copyto(codes, lut.take(_values(units, piece), mode="clip"), where=mine)
         return codes
 
     def whole(self, units: Ring) -> int:
@@ -308,9 +315,10 @@ class Planner:
             ops[mine], own[mine] = kind.op, kind.own
             return
         values = _values(units, kind.value).take(rows).astype(np.int64)
-        if kind.limit is not None:
-            free = _values(units, kind.limit).take(rows) == 0
-            mine, values = mine[free], values[free]
+        for piece, wanted in kind.given:
+            fits = _values(units, piece).take(rows) == wanted
+            if not fits.all():
+                rows, mine, values = rows[fits], mine[fits], values[fits]
         ops[mine] = kind.op
         own[mine] = kind.own
         keys[mine] = values if kind.op == HOLD else values << KIND_BITS | kind.number

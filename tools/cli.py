@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from tools import switches
 from tools.std_streams import Terminated, catch_signals, prepare, silence_stdout
 
 if TYPE_CHECKING:
@@ -31,16 +32,19 @@ COMMANDS = {
     "compile": "Compile a graph into a task blob.",
     "check": "Say before a run whether a program fits a chip and is well formed.",
     "run": "Compile if needed, load, and execute on input arrays.",
+    "debug": "Go through a program step by step, forward and back.",
     "compare-tiling": "Run a graph with tiling on the device and on the host, and compare.",
     "op": "Run one operator on the arrays of an npz.",
     "tiling": "Show what the host tiling of an operator derives for a shape, and why.",
     "dump": "Show a task blob, SQEs or completion entries, field by field.",
+    "postmortem": "Say which task failed first in logs of host and device, and why.",
     "asm": "Turn the text or JSON of a dump back into bytes.",
     "diff": "Compare two ring files or two blobs by stream, task and field.",
+    "trace": "Look into a recorded run: summary, patches, causes, timeline.",
     "formats": "List binary layouts, or show one with a picture of its bits.",
     "header": "Write the layouts of a family as a C header.",
     "chips": "List chips with their figures and sources.",
-    "plugins": "List plugins.",
+    "plugins": "List plugins, write a new one, check one.",
     "policies": "List policies with their values.",
     "explain": "Say what a code or id means and what to do.",
     "bench": "Measure ratios against named peers.",
@@ -59,10 +63,9 @@ class _Lazy(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The subcommand, imported now."""
-        del ctx
+        """The subcommand, imported now; one that is not ours is looked for in plugins."""
         if cmd_name not in COMMANDS:
-            return None
+            return _of_plugin(ctx, cmd_name)
         command: click.Command = importlib.import_module(f"tools.cmd_{cmd_name.replace('-', '_')}").command
         return command
 
@@ -71,7 +74,7 @@ class _Lazy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with the nearest names when there is no such command."""
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
+        if name not in COMMANDS and not name.startswith("-") and _of_plugin(ctx, name) is None:
             ctx.fail(f"no such command {name!r}{_nearest(name)}")
         return super().resolve_command(ctx, args)
 
@@ -80,6 +83,21 @@ class _Lazy(click.Group):
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+        formatter.write_text("Plugins may add more: sqemu plugins list names them.")
+
+
+def _of_plugin(ctx: click.Context, name: str) -> click.Command | None:
+    """The subcommand of a plugin; plugins are imported only if there are any beside ours."""
+    from tools.installed import others_installed  # noqa: PLC0415 - only for a command that is not ours
+
+    if not (switches.given(ctx) or others_installed()):
+        return None
+    if name not in ctx.meta:
+        from tools.plugin_commands import command_called  # noqa: PLC0415
+
+        ctx.meta[name] = command_called(name)
+    found: click.Command | None = ctx.meta[name]
+    return found
 
 
 def _nearest(name: str) -> str:
@@ -99,6 +117,22 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version.")
+@click.option(
+    "--plugin",
+    multiple=True,
+    metavar="MODULE_OR_PATH",
+    expose_value=False,
+    callback=switches.remember,
+    help="Load one more plugin, whatever the subcommand.",
+)
+@click.option(
+    "--no-plugin",
+    multiple=True,
+    metavar="NAME",
+    expose_value=False,
+    callback=switches.leave_out,
+    help="Leave a plugin out, whatever the subcommand.",
+)
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Emulator of Ascend-class NPU task queues."""

@@ -15,7 +15,10 @@ from tools.options import debug_option, json_option, plugin_option
 @json_option
 @debug_option
 def command(file: str, output: str, family: str | None, without: tuple[str, ...], as_json: bool) -> None:
-    """Assemble FILE: what `sqemu dump --asm` or `sqemu dump --json` wrote, perhaps edited; `-` reads stdin.
+    """Assemble FILE, the text of `sqemu dump --asm` or JSON of `sqemu dump --json`, perhaps edited; `-` reads stdin.
+
+    JSON stands for bytes where it tells entries: of rings, of completion entries, of a task blob with --sqes. A whole
+    blob is edited as text of --asm.
 
     The output is written completely or not at all. An error names line and column, exit 2.
     """

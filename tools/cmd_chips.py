@@ -10,7 +10,7 @@ import click
 from tools.given_plugins import make_host
 from tools.options import debug_option, json_option, plugin_option
 from tools.show import heading, json_line, rows_as_text, table, width
-from tools.stacked import figures, stacked
+from tools.stacked import figures, paragraph, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +41,9 @@ def command(name: str | None, without: tuple[str, ...], as_json: bool) -> None:
         _full(chosen[0])
     else:
         _list(chosen)
-        click.echo("\nprefetch: NOPs before a kernel by the seed / by the platform file, - where it has none")
-        click.echo("sqemu chips NAME shows every figure and where it is from")
+        click.echo("")
+        paragraph("prefetch: NOPs before a kernel by the seed / by the platform file, - where it has none", others="  ")
+        paragraph("sqemu chips NAME shows every figure and where it is from")
 
 
 def _list(chips: list[Chip]) -> None:
@@ -102,4 +103,5 @@ def _figures(chip: Chip) -> Iterator[tuple[object, ...]]:
             value = getattr(chip, f.name)
             shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
             unit = next((unit for end, unit in _UNITS.items() if f.name.endswith(end)), "")
-            yield f.name, shown, unit, chip.sources.get(f.name, "")
+            source = chip.sources.get(f.name, "no source given" if f.name in chip.unsourced else "")
+            yield f.name, shown, unit, source

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tools.options import chip_option, debug_option, json_option, plugin_option, policy_option
+from tools.runtime_options import V1, runtime_option
 
 
 @click.command("compare-tiling")
@@ -16,6 +17,7 @@ from tools.options import chip_option, debug_option, json_option, plugin_option,
 @click.option("--option", "ge_options", multiple=True, metavar="KEY=VALUE", help="A GE option of the graph.")
 @click.option("--online/--offline", "online", default=None, help="Build mode; gates depend on it.")
 @chip_option
+@runtime_option
 @policy_option
 @plugin_option
 @json_option
@@ -27,12 +29,13 @@ def command(
     ge_options: tuple[str, ...],
     online: bool | None,
     chip: str,
+    runtime: str | None,
     policies: tuple[str, ...],
     without: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Compile GRAPH with tiling on the device (sink) and on the host, run both on the same inputs, and compare: the
-    streams as they ran, where the time goes, and whether the outputs are equal.
+    streams as they ran, where the time goes, and whether the outputs are equal. --runtime v2 adds it as a third way.
 
     Times are virtual, the host's round trip is modelled. Exit code 1 says that an execution failed or outputs differ.
     """  # noqa: D205 - the first paragraph is what `--help` shows
@@ -41,4 +44,5 @@ def command(
     from tools.program import Wanted  # noqa: PLC0415
 
     wanted = Wanted(chip, ge_options, None, online, policies, online_by_default=True)
-    return compare(graph, inputs, wanted, make_host(without), rows=rows, as_json=as_json)
+    host = make_host(without)
+    return compare(graph, inputs, wanted, host, rows=rows, as_json=as_json, runtime=runtime or V1)

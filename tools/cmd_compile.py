@@ -8,6 +8,7 @@ import click
 
 from formats.blob import TaskType, encode
 from tools.explain_compile import explain_as_json, explain_as_text, write_passes
+from tools.explain_execution import execution_as_json, execution_as_text
 from tools.files import Outputs, read_bytes
 from tools.given_plugins import make_host
 from tools.options import (
@@ -21,7 +22,9 @@ from tools.options import (
     split_policies,
 )
 from tools.program import Wanted, compile_text
+from tools.runtime_options import V2, runtime_option
 from tools.show import json_line
+from tools.stacked import paragraph
 
 if TYPE_CHECKING:
     from emu_core.graph import Compiled
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Say what each pass decided for each node, and show its tasks.")
 @click.option("--dump-passes", metavar="DIR", help="Write the graph after each pass as a JSON file into DIR.")
 @chip_option
+@runtime_option
 @compile_options
 @policy_option
 @plugin_option
@@ -45,6 +49,7 @@ def command(
     explain: bool,
     dump_passes: str | None,
     chip: str,
+    runtime: str | None,
     ge_options: tuple[str, ...],
     tiling_schedule_optimize: str | None,
     online: bool | None,
@@ -54,7 +59,8 @@ def command(
 ) -> None:
     """Compile GRAPH (JSON, ONNX or GE text, told by content; `-`: standard input) into a task blob.
 
-    The build is offline unless --online or the graph's ge.buildGraphMode says otherwise.
+    The build is offline unless --online or the graph's ge.buildGraphMode says otherwise. The blob is the same for
+    every runtime; with --runtime v2, --explain also shows the execution graph.
     """
     host = make_host(without)
     details = explain or dump_passes is not None
@@ -71,6 +77,8 @@ def command(
             write_passes(compiled, dump_passes, outputs)
         outputs.commit()
     _report(compiled, output, len(data), explain=explain, as_json=as_json)
+    if explain and runtime == V2:
+        (execution_as_json if as_json else execution_as_text)(compiled.blob, host)
 
 
 def _report(compiled: Compiled, output: str, size: int, *, explain: bool, as_json: bool) -> None:
@@ -84,7 +92,7 @@ def _report(compiled: Compiled, output: str, size: int, *, explain: bool, as_jso
         f"{n} {what.removesuffix('s') if n == 1 else what}" for what, n in _counts(blob).items() if type(n) is int
     )
     counts += ", host scheduled" if blob.unknown_shape else ""
-    click.echo(f"{output}: {size} bytes for {blob.chip}: {counts}")
+    paragraph(f"{output}: {size} bytes for {blob.chip}: {counts}", others="  ")
     if explain:
         explain_as_text(compiled)
 

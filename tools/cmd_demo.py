@@ -17,6 +17,7 @@ from tools.options import chip_option, debug_option, json_option
 from tools.patch_table import show_patches
 from tools.show import heading, json_line
 from tools.side_by_side import streams_as_they_ran
+from tools.stacked import paragraph
 from tools.verify import Check, check_outputs
 
 if TYPE_CHECKING:
@@ -85,16 +86,16 @@ def _tell(
     same: bool,
 ) -> None:
     latencies = model.device.chip.latencies
-    click.echo(f"One model on {chip}, executed {scene.EXECUTIONS} times with different inputs; all times are virtual.")
-    heading("The graph: three operators whose tiling reads a value that is known only on the device")
+    paragraph(f"One model on {chip}, executed {scene.EXECUTIONS} times with different inputs; all times are virtual.")
+    heading("The graph: three operators whose tiling reads a value of the device")
     for name, (kind, inputs, outputs, _) in scene.OPERATORS.items():
         read = inputs[blob.ops[[o.name for o in blob.ops].index(name)].depends[0]]
-        click.echo(f"  {name:6} {kind:20} -> {', '.join(outputs):18} tiling reads {read}")
+        click.echo(f"  {name:5} {kind:19} -> {', '.join(outputs):16}  tiling reads {read}")
     heading("1. The task list the compiler wrote")
     story.task_list(blob)
     heading("2. Both streams as they ran in execution 1")
     streams_as_they_ran(sink[0], {s.id: s.name for s in model.streams})
-    click.echo(f"  {_why_it_works(blob, model)}")
+    paragraph(_why_it_works(blob, model), indent="  ")
     heading("3. Every patch of a submitted SQE, in all executions")
     show_patches(sink)
     heading("4. Outputs against the references")
@@ -105,7 +106,7 @@ def _tell(
     hazards = [h for r in sink for h in r.hazards]
     click.echo(f"\n{len(hazards)} hazards, {sum(len(r.faults) for r in sink)} faults.")
     for hazard in hazards:
-        click.echo(f"  {hazard.text()}")
+        paragraph(hazard.text(), indent="  ")
 
 
 def _why_it_works(blob: Blob, model: Model) -> str:

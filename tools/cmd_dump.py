@@ -15,6 +15,7 @@ from tools.options import debug_option, json_option, plugin_option, policy_optio
 @click.option("--c", "as_c", is_flag=True, help="C initialisers for the structs of `sqemu header`.")
 @click.option("--asm", "as_asm", is_flag=True, help="Text to edit and give to `sqemu asm`.")
 @click.option("--query", metavar="FIELD", help="The value of one field, a line per entry that has it.")
+@click.option("--view", "plugin_view", metavar="NAME", help="A view of a plugin.")
 @click.option("--changes", is_flag=True, help="With --query: only where the value changes on its stream.")
 @click.option("--stream", "streams", multiple=True, metavar="N,A-B", help="Only these streams.")
 @click.option("--task", "tasks", multiple=True, metavar="N,A-B", help="Only these tasks.")
@@ -41,6 +42,7 @@ def command(
     as_c: bool,
     as_asm: bool,
     query: str | None,
+    plugin_view: str | None,
     changes: bool,
     streams: tuple[str, ...],
     tasks: tuple[str, ...],
@@ -67,7 +69,16 @@ def command(
     from tools.dump.request import Request, view_of  # noqa: PLC0415 - `sqemu dump --help` stays quick
     from tools.dump.run import dump  # noqa: PLC0415
 
-    flags = (("fields", fields), ("compact", compact), ("summary", summary), ("c", as_c), ("asm", as_asm))
+    flags = (
+        ("fields", fields), ("compact", compact), ("summary", summary), ("c", as_c), ("asm", as_asm),
+        ("view", plugin_view is not None),
+    )  # fmt: skip
+    view = view_of(flags, query)
+    foreign = None
+    if plugin_view is not None:
+        from tools.dump.foreign import view_called  # noqa: PLC0415
+
+        foreign = view_called(plugin_view, without)
     return dump(
         Request(
             file=file,
@@ -82,7 +93,8 @@ def command(
             policies=policies,
             without=without,
             as_json=as_json,
-            view=view_of(flags, query),
+            view=view,
+            foreign=foreign,
             query=query,
             changes=changes,
             streams=streams,

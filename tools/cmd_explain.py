@@ -10,7 +10,7 @@ from emu_core.errors import InputError
 from tools.explanations.catalog import Catalog
 from tools.given_plugins import make_host
 from tools.options import debug_option, json_option, plugin_option
-from tools.show import json_line, width
+from tools.show import columns, json_line
 from tools.stacked import wrapped
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _codes(listed: Iterable[Explanation]) -> Iterator[str]:
 
 
 def _columns() -> int:
-    return min(width() or _WIDEST, _WIDEST)
+    return min(columns(), _WIDEST)
 
 
 def _text(each: Explanation) -> Iterator[str]:

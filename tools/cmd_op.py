@@ -13,6 +13,7 @@ from emu_core.errors import GraphError, InputError
 from emu_core.graph import CompileOptions
 from tools.executions import Execution, launch_facts
 from tools.files import Outputs
+from tools.fitted import fitted_lines
 from tools.given_plugins import make_host
 from tools.npz import NpzArrays
 from tools.options import (
@@ -24,9 +25,13 @@ from tools.options import (
     policy_option,
     split_policies,
 )
-from tools.show import json_line, table
+from tools.say import say
+from tools.show import columns as room
+from tools.show import json_line, safe
+from tools.show import lines as show_lines
 from tools.single_op import case_arrays, case_graph, find_operator, read_case
 from tools.single_op_errors import in_words, warning_in_words
+from tools.stacked import paragraph
 from tools.verify import Check, check_outputs
 
 if TYPE_CHECKING:
@@ -74,7 +79,7 @@ def command(
     spec = find_operator(host, op)
     case, ignored = read_case(spec, NpzArrays(inputs), inputs)
     if ignored:
-        click.echo(f"note: {inputs}: {spec.type} has no use for {', '.join(ignored)}; ignored", err=True)
+        say(f"note: {inputs}: {spec.type} has no use for {', '.join(ignored)}; ignored")
     compile_time, rest = split_policies(host, pairs(policies, "--policy"))
     options = CompileOptions(offline=False, policies=compile_time, source=inputs)
     try:
@@ -82,7 +87,9 @@ def command(
     except GraphError as error:
         raise in_words(spec, error) from None
     for warning in compiled.warnings:
-        click.echo(f"warning: {warning_in_words(spec, warning)}", err=True)
+        say(f"warning: {warning_in_words(spec, warning)}")
+    if outputs:
+        Outputs(never=(inputs,)).check(outputs)
     device = Device(chip, rest, host)
     model = device.load(compiled.blob)
     result = model.execute(case_arrays(spec, case))
@@ -92,6 +99,8 @@ def command(
         if outputs and result.ok:
             written.write_npz(outputs, result.outputs)
         written.commit()
+    if outputs and result.ok and not as_json:
+        click.echo(f"outputs -> {safe(outputs)}")
     bad = not result.ok or not all(c.ok for c in checks.checks) or (strict and bool(result.hazards))
     return int(bad)
 
@@ -132,23 +141,32 @@ def _show(spec: OperatorSpec, device: Device, found: Execution, verdict: Verdict
     else:
         click.echo(f"{spec.type} on {device.chip.name}")
         for note in _notes(spec, device):
-            click.echo(f"note: {note}")
+            paragraph(f"note: {note}", others="  ")
         for launch in facts:
-            click.echo(
-                f"launch: kernel {launch['kernel']}, tiling key {launch['tiling_key']}, block dim {launch['block_dim']}"
+            key, blocks = launch["tiling_key"], launch["block_dim"]
+            paragraph(
+                f"launch: kernel {launch['kernel']}, tiling key {key}, block dim {blocks}{_more(launch)}", others="  "
             )
     found.show(quiet=False, as_json=as_json)
     if as_json or not verdict.source:
         return
     rows = [_row(c) for c in verdict.checks]
     columns = ("output", "normalised RMS", "limit", "largest error", "")
-    table(f"check against the references of {verdict.source}", columns, rows, right=columns[1:4])
+    click.echo(click.style(f"check against the references of {verdict.source}", bold=True))
+    remarks = ["" if check.ok else check.remark.strip(" :;,") for check in verdict.checks]
+    show_lines(fitted_lines(columns, rows, room(), right=columns[1:4], below=remarks))
     if verdict.unchecked:
-        click.echo(f"  not checked, for lack of a reference: {', '.join(verdict.unchecked)}")
+        paragraph(f"not checked, for lack of a reference: {', '.join(verdict.unchecked)}", indent="  ")
+
+
+def _more(launch: dict[str, int | str]) -> str:
+    """The path that the kernel says it took, if it says so."""
+    path = launch.get("path")
+    return "" if path is None else f", path {path}"
 
 
 def _row(check: Check) -> tuple[str, ...]:
-    outcome = "ok" if check.ok else f"FAILED{check.remark}"
+    outcome = "ok" if check.ok else "FAILED"
     return (check.output, f"{check.error:.2e}", f"{check.limit:g}", f"{check.largest:.2e}", outcome)
 
 

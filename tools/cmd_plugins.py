@@ -1,29 +1,15 @@
-"""`sqemu plugins list`: what was found, where it is from, what it adds, and why a broken one is broken."""
+"""`sqemu plugins`: `list` what was found, `new` writes a package, `check` runs the conformance kit on a plugin."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING
-
 import click
 
-from emu_core.errors import SqemuError
-from tools.given_plugins import make_host
-from tools.options import debug_option, json_option, plugin_option
-from tools.show import json_line, safe, table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from emu_core.plugins import PluginHost
-
-_COLLECTED = ("chips", "operators", "kernels", "aicpu_kernels", "policy_specs", "registry", "checks", "explanations")
-"""What a host collects on demand; asking for each shows which plugins break."""
+from tools.options import chip_option, debug_option, json_option, plugin_option, policy_option
 
 
 @click.group("plugins")
 def command() -> None:
-    """Look at the plugins that are installed."""
+    """List plugins, write a new one, check one."""
 
 
 @command.command("list")
@@ -31,33 +17,62 @@ def command() -> None:
 @json_option
 @debug_option
 def list_plugins(without: tuple[str, ...], as_json: bool) -> None:
-    """List plugins: name, distribution and version, hooks, and the reason when one is broken."""
-    host = make_host(without)
-    clashes = list(_clashes(host))
-    if as_json:
-        for plugin in host.plugins:
-            json_line({"plugin": plugin.name, **asdict(plugin)})
-        for clash in clashes:
-            json_line(clash.as_json())
-        return
-    rows = [
-        (
-            p.name,
-            "broken" if p.broken else "ok",
-            p.origin,
-            p.broken or ", ".join(h.removeprefix("sqemu_") for h in p.hooks),
-        )
-        for p in host.plugins
-    ]
-    table("", ("name", "state", "from", "hooks, or what is wrong"), rows, wrap=True)
-    for clash in clashes:
-        click.echo(f"! {safe(clash.text())}")
+    """List plugins in the order in which they were loaded: milliseconds it took, where from, hooks, what is wrong.
+
+    Below: who is asked first for the one answer of a hook. The first plugin that imports a module pays for it alone.
+    """
+    from tools.plugin_list import show  # noqa: PLC0415 - `--help` stays quick
+
+    show(without, as_json=as_json)
 
 
-def _clashes(host: PluginHost) -> Iterator[SqemuError]:
-    """Collect everything once; plugins that raise are marked broken by the host, clashes come out here."""
-    for name in _COLLECTED:
-        try:
-            getattr(host, name)
-        except SqemuError as error:
-            yield error
+@command.command("new")
+@click.argument("folder", metavar="DIR")
+@click.option("--name", required=True, metavar="WORD", help="Name of the plugin; the others follow from it.")
+@click.option("--package", default="", metavar="NAME", help="Python package; sqemu_NAME.")
+@click.option("--distribution", default="", metavar="NAME", help="Name for pip; as the package, with -.")
+@click.option("--chip", default="", metavar="NAME", help="Name of the chip; NAME-one.")
+@click.option("--family", default="", metavar="NAME", help="Family of its queue entries; as the name.")
+@json_option
+@debug_option
+def new(folder: str, name: str, package: str, distribution: str, chip: str, family: str, as_json: bool) -> None:
+    """Write a package into DIR: a chip, entries, two engines and tests. Nothing is overwritten."""
+    from tools.plugin_new.names import names  # noqa: PLC0415
+    from tools.plugin_new.write import write  # noqa: PLC0415
+    from tools.show import json_line, safe  # noqa: PLC0415
+
+    found = names(name, package=package, distribution=distribution, chip=chip, family=family)
+    for path in write(folder, found):
+        if as_json:
+            json_line({"file": f"{folder}/{path}"})
+        else:
+            click.echo(safe(f"{folder}/{path}"))
+    if not as_json:
+        click.echo(safe(f"next: pip install -e {folder} && sqemu plugins check {found.plugin}"))
+
+
+@command.command("check")
+@click.argument("name")
+@click.option("--program", metavar="PROGRAM", help="A graph or task blob to run as well, on --chip.")
+@click.option("--inputs", multiple=True, metavar="IN.npz", help="Its inputs; each file is one execution.")
+@chip_option
+@policy_option
+@plugin_option
+@json_option
+@debug_option
+def check(
+    name: str,
+    program: str | None,
+    inputs: tuple[str, ...],
+    chip: str,
+    policies: tuple[str, ...],
+    without: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Check whether plugin NAME keeps the contracts: layouts, chips, policies, texts, two equal runs, snapshots.
+
+    Exit code 1 says that something is wrong.
+    """
+    from tools.plugin_check import run  # noqa: PLC0415
+
+    return run(name, without, program, inputs, chip, policies, as_json=as_json)

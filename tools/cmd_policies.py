@@ -9,7 +9,7 @@ import click
 from emu_core.errors import OptionError
 from tools.given_plugins import make_host
 from tools.options import debug_option, json_option, plugin_option
-from tools.show import json_line, rows_as_text, table, width
+from tools.show import columns, json_line, rows_as_text, table, width
 from tools.stacked import stacked, wrapped
 from tools.suggest import nearest
 
@@ -24,7 +24,6 @@ _GIVEN = {
 }
 """Where a policy of each scope may be given."""
 _COLUMNS = ("name", "scope", "default", "other values", "what it decides")
-_UNLIMITED = 10_000
 _ROOM = 40
 """Columns that the last column of the table has at least; on a narrower terminal each policy is a block of lines."""
 
@@ -101,5 +100,5 @@ def _full(spec: PolicySpec) -> None:
         ("given to", _GIVEN[spec.scope]),
     )
     for label, text in rows:
-        for line in wrapped(text, width() or _UNLIMITED, first=f"  {label:<12}  ", others=" " * 16):
+        for line in wrapped(text, columns(), first=f"  {label:<12}  ", others=" " * 16):
             click.echo(line)

@@ -26,9 +26,9 @@ def command() -> None:
 @click.option("--dv", type=_DIM, help="Columns of a value head.")
 @click.option("--g", "has_gamma", is_flag=True, help="The log decay g is given.")
 @click.option("--scale", type=float, help="Attribute scale_value.  [default: 1.0]")
-@click.option("--ub", type=click.IntRange(0, _LARGEST), help="Bytes of UB, instead of the chip's.")
-@click.option("--cores", type=click.IntRange(0, _LARGEST), help="Cores, instead of the chip's.")
-@click.option("--chunk-size", type=click.IntRange(1, _LARGEST), help="Attribute chunk_size of variant first.")
+@click.option("--ub", type=_DIM, help="Bytes of UB, instead of the chip's.")
+@click.option("--cores", type=_DIM, help="Cores, instead of the chip's.")
+@click.option("--chunk-size", type=_DIM, help="Attribute chunk_size of variant first.")
 @click.option(
     "--variant",
     default="final",
@@ -39,6 +39,8 @@ def command() -> None:
 )
 @click.option("--why", is_flag=True, help="Explain in words why, and what would change it.")
 @click.option("--map", "as_map", is_flag=True, help="Draw where the buffers lie in UB and workspace.")
+@click.option("--pipes", is_flag=True, help="Show what the five pipes of a core do during a chunk (modelled times).")
+@click.option("--stage-slots", type=click.IntRange(1, 2), help="With --pipes: staging slots per core.  [default: 2]")
 @click.option("--svg", metavar="FILE", help="Write that drawing (with --sweep: a chart) as SVG.")
 @click.option(
     "--sweep", metavar="NAME=RANGE", help="One of the numbers over a range: dk=1..256, ub=65536..262144:16384."
@@ -54,6 +56,8 @@ def cgdr(
     variant: str,
     why: bool,
     as_map: bool,
+    pipes: bool,
+    stage_slots: int | None,
     svg: str | None,
     sweep: str | None,
     chip: str,
@@ -71,4 +75,7 @@ def cgdr(
 
     given = {name: value for name, value in numbers.items() if value is not None}
     asked = Asked(variant, given, has_gamma, scale, chunk_size)
-    return show(asked, Shown(as_json, why, as_map, svg, sweep), chip, without)
+    if stage_slots is not None and not pipes:
+        raise click.UsageError("--stage-slots is about --pipes; give both")
+    shown = Shown(as_json, why, as_map, svg, sweep, (stage_slots or 2) if pipes else 0)
+    return show(asked, shown, chip, without)

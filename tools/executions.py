@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import textwrap
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import PurePath
@@ -15,11 +12,14 @@ import msgspec
 
 from emu_core.trace import TaskStarted, drain
 from tools.patch_table import show_patches
-from tools.show import json_line
+from tools.runtime_options import runtime_of
+from tools.show import columns, json_line
+from tools.stacked import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from emu_core.journal import JournalEntry
     from emu_core.model import Model, Result
     from emu_core.reports import Hazard
     from emu_core.trace import Event
@@ -27,28 +27,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Execution:
-    """One execution: whether it failed, its hazards, its result, and what the loader knows of its operators."""
+    """One execution: whether it failed, its hazards, its result, what the loader knows of operators, the runtime."""
 
     failed: bool = False
     hazards: tuple[Hazard, ...] = ()
     result: Result | None = field(default=None, compare=False)
     details: dict[str, object] = field(default_factory=dict, compare=False)
+    runtime: str = ""
 
     @classmethod
     def of(cls, model: Model, result: Result) -> Execution:
         """What `result` says."""
-        return cls(not result.ok, result.hazards, result, dict(model.details))
+        return cls(not result.ok, result.hazards, result, dict(model.details), runtime_of(model.device.policies))
 
-    def show(self, *, quiet: bool, as_json: bool, patches: bool = False, target: str = "") -> None:
-        """Print the execution; `target` is the file its outputs go to."""
+    def show(self, *, quiet: bool, as_json: bool, patches: bool = False) -> None:
+        """Print the execution."""
         result = self.result
         if result is None:
             return
         if as_json:
-            json_line(as_values(result, self.details))
+            json_line({**as_values(result, self.details), "runtime": self.runtime})
             return
         if not quiet:
-            click.echo(summary(result) + (f" -> {target}" if target else ""))
+            click.echo(summary(result))
         for text in _reports(result):
             click.echo(_wrapped(text))
         if patches:
@@ -59,19 +60,19 @@ def _reports(result: Result) -> list[str]:
     """Hazards and faults in the order of time, faults of the caller last, then the deadlock."""
     timed = [(h.time, 0, h.text()) for h in result.hazards] + [(f.time, 1, f.text()) for f in result.faults]
     texts = [text for _, _, text in sorted(timed, key=lambda item: item[:2])]
-    return [*texts, *([result.deadlock.text()] if result.deadlock else [])]
+    return [*texts, *([f"{result.deadlock.text()}\n{_STUCK}"] if result.deadlock else [])]
+
+
+_STUCK = "  do, before the next run: sqemu check PROGRAM names the waits that can never pass"
 
 
 def _wrapped(text: str) -> str:
-    """`text` indented; on a terminal its lines are wrapped to the width."""
-    lines = text.splitlines()
-    if not sys.stdout.isatty():
-        return "\n".join("  " + line for line in lines)
-    columns = max(shutil.get_terminal_size().columns, 40)
-    return "\n".join(
-        textwrap.fill(line, columns, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
-        for line in lines
-    )
+    """`text` indented, its lines wrapped; each keeps its own indent."""
+    found = []
+    for line in text.splitlines():
+        own = "  " + " " * (len(line) - len(line.lstrip()))
+        found += wrapped(line.lstrip(), columns(), first=own, others=own + "    ")
+    return "\n".join(found)
 
 
 def plural(count: int, noun: str) -> str:
@@ -101,10 +102,18 @@ def as_values(result: Result, details: dict[str, object]) -> dict[str, object]:
         "faults": [plain(f) for f in result.faults],
         "hazards": [plain(h) for h in result.hazards],
         "deadlock": plain(result.deadlock) if result.deadlock else None,
-        "patches": [plain(p) for p in result.patches],
+        "patches": [patch_values(p) for p in result.patches],
+        "launches": launch_facts(result),
         "unwritten": dict(result.unwritten),
         "operators": plain(details),
     }
+
+
+def patch_values(entry: JournalEntry) -> dict[str, object]:
+    """A journal entry as plain JSON values; its writer is an object with stream, task and engine."""
+    values: dict[str, object] = msgspec.to_builtins(entry)
+    writer = entry.writer
+    return {**values, "writer": {"stream": writer.stream, "task": writer.task, "engine": writer.engine}}
 
 
 def launch_facts(result: Result) -> list[dict[str, int | str]]:

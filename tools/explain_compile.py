@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from tools.show import json_line, safe, table
+from tools.fitted import fitted, packed, tokens
+from tools.show import columns, json_line, rows_as_text, safe
+from tools.show import lines as show_lines
+from tools.stacked import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,27 +34,38 @@ def explain_as_json(compiled: Compiled) -> None:
 
 def explain_as_text(compiled: Compiled) -> None:
     """A table of decisions, then per node its gates, attributes, resources and tasks."""
-    table("decisions", ("node", "pass", "what"), [(n or "(graph)", p, t) for n, p, t in compiled.decisions])
+    fitted("decisions", ("node", "pass", "what"), _decided(compiled))
     for account in _nodes(compiled):
         click.echo("")
-        click.echo(f"node {safe(str(account['node']))}: {safe(str(account['type']))}, tiled {_when(account)}")
+        paragraph(f"node {account['node']}: {account['type']}, tiled {_when(account)}", others=_INDENT)
         for words in _sentences(account):
-            click.echo(f"  {safe(words)}")
-        table("", _HEAD, list(_rows(_listed(account, "tasks"))), right=_RIGHT)
+            paragraph(words, indent=_INDENT, others=_INDENT * 2)
+        _tasks(_listed(account, "tasks"))
     click.echo("")
-    table("tasks of no single node", _HEAD, list(_rows(_listed(compiled.explanation, "other tasks"))), right=_RIGHT)
+    click.echo(click.style("tasks of no single node", bold=True))
+    _tasks(_listed(compiled.explanation, "other tasks"))
+
+
+def _decided(compiled: Compiled) -> list[tuple[str, str, str]]:
+    """The decisions; one that was made for several nodes has a row where it is first made, with all their names."""
+    nodes: dict[tuple[str, str], list[str]] = {}
+    for node, made_by, text in compiled.decisions:
+        nodes.setdefault((made_by, text), []).append(node or "(graph)")
+    return [(", ".join(names), made_by, text) for (made_by, text), names in nodes.items()]
 
 
 def write_passes(compiled: Compiled, folder: str, outputs: Outputs) -> None:
     """The snapshots as files `NN_pass.json` of `folder`, the same bytes for the same compilation."""
     for number, (name, snapshot) in enumerate(compiled.snapshots):
         text = json.dumps(snapshot, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        outputs.write(str(Path(folder) / f"{number:02}_{name}.json"), text.encode())
+        outputs.write(str(Path(folder) / f"{number:02}_{name}.json"), text.encode(), within=folder)
 
 
-_HEAD = ("#", "task", "stream", "event", "args format before", "args format")
+_INDENT = "  "
+_HEAD = ("#", "task", "stream", "event")
 _KEYS = ("index", *_HEAD[1:])
 _RIGHT = ("#", "stream", "event")
+_BEFORE, _ARGS = "args format before", "args format"
 
 
 def _nodes(compiled: Compiled) -> Sequence[Account]:
@@ -80,7 +94,7 @@ def _sentences(account: Account) -> list[str]:
         lines.append(f"super kernel: {account['super kernel']}")
     if account["unknown shape because"]:
         lines.append(f"unknown shape: {account['unknown shape because']}")
-    lines.extend(f"attribute {name} = {_short(value)}" for name, value in _pairs(account, "attributes"))
+    lines.extend(line for name, value in _pairs(account, "attributes") for line in _attribute(name, value))
     lines.append("tiling: " + ", ".join(f"{name} {_short(value)}" for name, value in _pairs(account, "tiling")))
     attached = account["attached stream"]
     shared = "" if attached is None else f", attached stream {attached}, event {account['event']}"
@@ -91,13 +105,34 @@ def _pairs(account: Account, key: str) -> list[tuple[str, object]]:
     return list(cast("Account", account[key]).items())
 
 
+def _attribute(name: str, value: object) -> Iterator[str]:
+    """An attribute as a line, a list of mappings as one per mapping, with what they hold as words."""
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        for number, each in enumerate(value):
+            held = "; ".join(f"{key} {_short(part)}" for key, part in each.items())
+            yield f"attribute {name}[{number}]: {held}"
+    else:
+        yield f"attribute {name} = {_short(value)}"
+
+
 def _short(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _rows(tasks: Sequence[Account]) -> Iterator[tuple[str, ...]]:
-    """A row per task, one for a run of NOPs."""
+def _tasks(tasks: Sequence[Account]) -> None:
+    """A row per task, one for a run of NOPs; below it what it is passed, and what that was before the sink."""
+    found = list(_runs(tasks))
+    head, rule, *rows = rows_as_text(_HEAD, [[run.get(key, "") for key in _KEYS] for run in found], right=_RIGHT)
+    show_lines((head, rule))
+    for row, run in zip(rows, found, strict=True):
+        show_lines((row,))
+        before, after = str(run.get(_BEFORE, "")), str(run.get(_ARGS, ""))
+        for label, text in ((f"{_BEFORE}: ", before if before != after else ""), (f"{_ARGS}: ", after)):
+            if text:
+                show_lines(packed(tokens(safe(text)), columns(), first=_INDENT * 4 + label, others=_INDENT * 6))
+
+
+def _runs(tasks: Sequence[Account]) -> Iterator[Account]:
     for kind, members in groupby(tasks, key=lambda task: task["task"] if task["task"] == "NOP" else task["index"]):
         run = list(members)
-        found = {**run[0], "task": f"NOP x {len(run)}"} if kind == "NOP" and len(run) > 1 else run[0]
-        yield tuple(str(found.get(key, "")) for key in _KEYS)
+        yield {**run[0], "task": f"NOP x {len(run)}"} if kind == "NOP" and len(run) > 1 else run[0]

@@ -13,6 +13,7 @@ import click
 from emu_core.errors import EmulatorBug, SqemuError
 from formats import FormatError
 from tools.files import STDIN, input_name
+from tools.say import say
 from tools.version import VERSION
 
 USAGE, BUG = 2, 70
@@ -31,7 +32,7 @@ def report(error: BaseException, *, as_json: bool, debug: bool) -> int:
     if as_json:
         click.echo(json.dumps(values), err=True)
     else:
-        click.echo(_text(error, values), err=True)
+        say(_text(error, values))
     return code
 
 

@@ -7,7 +7,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,6 +110,25 @@ def unwritable(path: str, why: str) -> InputError:
     )
 
 
+def require_folder(folder: Path, target: str) -> None:
+    """Refuse an output whose folder does not exist (`InputError`, `output.file`): a mistyped path makes none."""
+    if folder.is_dir():
+        return
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    if not missing:
+        raise unwritable(target, f"{safe(str(folder))} is no folder")
+    raise InputError(
+        f"cannot be written: the folder {safe(_as_typed(missing[-1], target))} does not exist",
+        id="output.file", where=safe(target), remedy="make the folder first, or correct the path",
+    )  # fmt: skip
+
+
+def _as_typed(folder: Path, target: str) -> str:
+    """`folder` as part of what was typed, where it is."""
+    here = Path(target)
+    return next((str(each) for each in here.parents if Path(os.path.realpath(each)) == folder), str(folder))
+
+
 def check_distinct(targets: Iterable[str]) -> None:
     """Refuse outputs of which two are the same file (`InputError`, `output.file`); empty names are none."""
     seen: set[str] = set()
@@ -134,11 +153,13 @@ class Outputs:
     """Files written under temporary names and put in place together at the end.
 
     Use as a context manager: leaving it with an exception removes what was begun; `commit` puts everything in place.
-    A symbolic link stays a link, its target is replaced; devices and pipes are written to, not replaced.
+    A symbolic link stays a link, its target is replaced; devices and pipes are written to, not replaced. Folders are
+    made only where an option names a folder (`within`), and go again when nothing is put into them.
     """
 
     def __init__(self, *, never: tuple[str, ...] = ()) -> None:
         self._begun: list[_Begun] = []
+        self._made: list[Path] = []
         self._never = tuple(Path(n) for n in never if n != STDIN)
 
     def __enter__(self) -> Outputs:  # noqa: PYI034 - not meant to be derived from
@@ -150,22 +171,31 @@ class Outputs:
 
     def check(self, target: str) -> None:
         """Refuse `target` now, before the work is done that it is for; raises as `begin`."""
-        self._check(target, Path(os.path.realpath(target)))
+        path = Path(os.path.realpath(target))
+        self._check(target, path)
+        require_folder(path.parent, target)
 
-    def begin(self, target: str) -> Path:
+    def begin(self, target: str, *, within: str = "") -> Path:
         """A temporary path for `target`.
 
+        Args:
+            target: the file.
+            within: the folder that an option names; it is made where it is missing, and so are folders below it.
+
         Raises:
-            InputError: `output.file`: it cannot be written, is a folder, an input, or was begun already.
+            InputError: `output.file`: it cannot be written, is a folder, an input, was begun already, or its folder
+                does not exist.
         """
         path = Path(os.path.realpath(target))
         self._check(target, path)
+        require_folder(Path(os.path.realpath(within)).parent if within else path.parent, target)
         through = path.exists() and not path.is_file()
         folder = Path(tempfile.gettempdir()) if through else path.parent
         part = folder / f".{path.name}.{os.getpid()}.part"
         self._begun.append(_Begun(part, path, through))
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if within:
+                self._make(path.parent)
             part.unlink(missing_ok=True)
             part.touch(exist_ok=False)
             if path.is_file():
@@ -174,6 +204,11 @@ class Outputs:
             self._begun.pop()
             raise unwritable(target, error.strerror or str(error)) from None
         return part
+
+    def _make(self, folder: Path) -> None:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        self._made += reversed(missing)
 
     def _check(self, target: str, path: Path) -> None:
         if target in ("", STDIN) or target.endswith("/") or path.is_dir():
@@ -186,9 +221,9 @@ class Outputs:
             if path.exists() and never.exists() and path.is_file() and path.samefile(never):
                 raise unwritable(target, "this is an input of the same command")
 
-    def write(self, target: str, data: bytes) -> None:
-        """Write a whole file."""
-        self._guarded(target, lambda part: part.write_bytes(data))
+    def write(self, target: str, data: bytes, *, within: str = "") -> None:
+        """Write a whole file; `within` as in `begin`."""
+        self._guarded(target, lambda part: part.write_bytes(data), within=within)
 
     def write_npz(self, target: str, arrays: Mapping[str, Array]) -> None:
         """Write an npz."""
@@ -196,8 +231,8 @@ class Outputs:
 
         self._guarded(target, lambda part: write_npz(part, arrays))
 
-    def _guarded(self, target: str, write: Callable[[Path], object]) -> None:
-        part = self.begin(target)
+    def _guarded(self, target: str, write: Callable[[Path], object], *, within: str = "") -> None:
+        part = self.begin(target, within=within)
         try:
             write(part)
         except OSError as error:
@@ -223,9 +258,14 @@ class Outputs:
                 self.discard()
                 raise unwritable(str(begun.target), error.strerror or str(error)) from None
         self._begun.clear()
+        self._made.clear()
 
     def discard(self) -> None:
-        """Remove every file that was begun."""
+        """Remove every file that was begun, and folders that were made for them alone."""
         for begun in self._begun:
             begun.part.unlink(missing_ok=True)
+        for folder in reversed(self._made):
+            with suppress(OSError):  # somebody put something into it
+                folder.rmdir()
         self._begun.clear()
+        self._made.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,37 +14,52 @@ import click
 
 from emu_core.errors import PluginError
 from formats import BUILTIN
+from tools import switches
 from tools.installed import others_installed
+from tools.say import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from types import ModuleType
 
     from emu_core.chips import Chip
     from emu_core.plugins import PluginHost
     from formats import Registry
 
-META = "sqemu.plugins"
-
-
-def remember(ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> None:
-    """Keep the values of `--plugin` for `make_host`."""
-    ctx.meta[META] = tuple(dict.fromkeys(value))
-
 
 def make_host(without: tuple[str, ...] = ()) -> PluginHost:
     """The plugin host of this command: installed plugins less `without`, and those given with `--plugin`.
 
+    Left out, too, is what `--no-plugin` before the subcommand and `SQEMU_NO_PLUGINS` name. Plugins that use something
+    deprecated are named on standard error.
+
     Raises:
         PluginError: a plugin that was given cannot be imported or is no plugin.
     """
-    from emu_core.plugins import PluginHost  # noqa: PLC0415 - not every command needs plugins
+    return host_of([load(name) for name in _given()], without)
 
-    return PluginHost([load(name) for name in _given()], without=without)
+
+def host_of(
+    plugins: Iterable[object], without: tuple[str, ...] = (), stopwatch: Callable[[], int] | None = None
+) -> PluginHost:
+    """`make_host` with plugins that are imported already; `stopwatch` as in `PluginHost`."""
+    from emu_core.deprecations import PluginDeprecationWarning  # noqa: PLC0415 - not every command needs plugins
+    from emu_core.plugins import PluginHost  # noqa: PLC0415
+
+    left_out = (*without, *switches.left_out(click.get_current_context(silent=True)), *switches.switched_off())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PluginDeprecationWarning)
+        host = PluginHost(plugins, without=left_out, stopwatch=stopwatch)
+    for each in caught:
+        if issubclass(each.category, PluginDeprecationWarning):
+            say(f"note: {each.message}")
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return host
 
 
 def _given() -> tuple[str, ...]:
-    ctx = click.get_current_context(silent=True)
-    return ctx.meta.get(META, ()) if ctx else ()
+    return switches.given(click.get_current_context(silent=True))
 
 
 class Layouts:
@@ -80,6 +96,8 @@ def load(name: str) -> ModuleType:
     is_path = name.endswith(".py") or "/" in name
     try:
         return _from_path(Path(name)) if is_path else importlib.import_module(name)
+    except PluginError:  # says what to change in the plugin, for example in a chip
+        raise
     except (Exception, SystemExit) as error:
         raise PluginError(
             f"cannot be imported: {type(error).__name__}: {error}",

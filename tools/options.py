@@ -8,7 +8,7 @@ import click
 
 from emu_core.errors import OptionError
 from emu_core.policies import PolicySet, Scope
-from tools.given_plugins import remember
+from tools.switches import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

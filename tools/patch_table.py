@@ -1,11 +1,18 @@
-"""Patches of submitted SQEs and their contexts as a table: program counters as one value, block dim, by whom."""
+"""Patches of submitted SQEs and their contexts as a table: program counters as one value, block dim, by whom.
+
+Times are those of the trace: virtual nanoseconds since the device was made.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tools.show import table
+import click
+
+from tools.fitted import fitted
+from tools.show import columns
+from tools.stacked import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +20,7 @@ if TYPE_CHECKING:
     from emu_core.journal import JournalEntry
     from emu_core.model import Result
 
-COLUMNS = ("run", "µs of run", "operator", "SQE", "field", "before", "after", "by")
+COLUMNS = ("run", "time ns", "node", "entry", "field", "before", "after", "by")
 PLACEHOLDER = 0xFFFF
 HALVES = {"_low": "_high", "_l": "_h"}
 """Ends of the names of low halves, and of the high halves that belong to them."""
@@ -27,28 +34,43 @@ class _Change:
     field: str
     before: str
     after: str
+    joined: bool = False
 
 
-def show_patches(results: Sequence[Result], *, title: str = "") -> None:
-    """Print the patches of `results`; times are from the start of each execution."""
+_LEGEND = "time ns as in a trace; entry, by: stream:task id; by: the update that patched"
+
+
+def show_patches(results: Sequence[Result]) -> None:
+    """Print the patches of `results` and what the columns mean; one execution has no column with its number."""
     rows = [row for result in results for row in _rows(result)]
+    first = 0 if len(results) > 1 else 1
     if rows:
-        table(title, COLUMNS, rows, right=COLUMNS[:2])
+        fitted("", COLUMNS[first:], [row[first:] for row in rows], right=COLUMNS[:2])
+        for line in wrapped(_LEGEND, columns(), first="  ", others="  "):
+            click.echo(line)
 
 
 def _rows(result: Result) -> Iterator[tuple[str, ...]]:
     for change in _changes(result.patches):
         entry = change.entry
-        writer = entry.writer
-        by = (
-            "the host"
-            if writer.stream < 0
-            else (f"{writer.engine.replace('_', ' ')} (stream {writer.stream} task {writer.task})")
-        )
-        at = f"{(entry.time - result.started) / 1000:.1f}"
-        sqe = f"stream {entry.stream} task {entry.task}" + (" context" if entry.target == "context" else "")
-        after = change.after + (" (unchanged)" if change.before == change.after.partition(" ")[0] else "")
-        yield (str(result.run), at, entry.node, sqe, change.field, change.before, after, by)
+        field = f"context {change.field}" if entry.target == "context" else change.field
+        place = f"{entry.stream}:{entry.task}"
+        yield (str(result.run), str(entry.time), entry.node, place, field, change.before, _after(change), _by(entry))
+
+
+def _after(change: _Change) -> str:
+    value = "unchanged" if change.before == change.after else change.after
+    key = change.entry.tiling_key
+    return f"{value} key\xa0{key}" if change.joined and key is not None else value
+
+
+def _by(entry: JournalEntry) -> str:
+    """Who patched: an update by its place only, any other engine by name and place."""
+    writer = entry.writer
+    if writer.stream < 0:
+        return "the host"
+    place = f"{writer.stream}:{writer.task}"
+    return place if writer.engine == "task_update" else f"{writer.engine.replace('_', ' ')} {place}"
 
 
 def _changes(entries: Iterable[JournalEntry]) -> Iterator[_Change]:
@@ -79,8 +101,7 @@ def _high_of(field: str) -> str:
 
 def _joined(low: JournalEntry, high: JournalEntry) -> _Change:
     before, after = (first << 32 | second for first, second in ((high.before, low.before), (high.after, low.after)))
-    key = "" if high.tiling_key is None else f" (key {high.tiling_key})"
-    return _Change(high, low.field.rpartition("_")[0], f"{before:#x}", f"{after:#x}{key}")
+    return _Change(high, low.field.rpartition("_")[0], f"{before:#x}", f"{after:#x}", joined=True)
 
 
 def _single(entry: JournalEntry) -> _Change:

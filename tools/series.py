@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import click
 
 from emu_core.errors import InputError
 from tools.executions import Execution, output_name, ring_files, trace_lines
-from tools.files import Outputs, check_distinct
+from tools.files import Outputs, check_distinct, require_folder
+from tools.injection import tell
+from tools.log_options import emit
 from tools.npz import NpzArrays
 from tools.progress import Progress
 from tools.record.writer import RecordWriter
+from tools.say import say
+from tools.show import safe
+from tools.wait_graph_file import picture, require_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from emu_core.injection import Verdict
     from emu_core.model import Model, Result
     from formats.blob import Blob
+    from tools.injection.compared import Compared
+    from tools.log_options import LogWishes
     from tools.npz import Array
+
+
+_MOST_NAMED = 4
+"""Output files that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,8 @@ class Wishes:
     quiet: bool = False
     as_json: bool = False
     patches: bool = False
+    wait_graph: str = ""
+    log: LogWishes | None = None
 
 
 @dataclass
@@ -47,8 +63,18 @@ class Tally:
 class Series:
     """Runs the executions; output files appear only when all of them succeed, traces and ring dumps in any case."""
 
-    def __init__(self, model: Model, files: Sequence[str | None], wishes: Wishes, *, program: str, blob: Blob) -> None:
+    def __init__(
+        self,
+        model: Model,
+        files: Sequence[str | None],
+        wishes: Wishes,
+        *,
+        program: str,
+        blob: Blob,
+        compared: Compared | None = None,
+    ) -> None:
         self.model = model
+        self._compared = compared
         self._program = program
         self._blob = blob
         self._record: RecordWriter | None = None
@@ -67,6 +93,8 @@ class Series:
         with Outputs(never=never) as results, Outputs(never=never) as records, contextlib.ExitStack() as stack:
             if self.wishes.outputs:
                 results.check(output_name(self.wishes.outputs, 0, len(self.files)))
+            if self.wishes.rings:
+                require_folder(Path(os.path.realpath(self.wishes.rings)).parent, self.wishes.rings)
             trace = stack.enter_context(records.text(self.wishes.trace)) if self.wishes.trace else None
             if self.wishes.record:
                 self._record = RecordWriter(records.begin(self.wishes.record), self._blob, self._program)
@@ -85,10 +113,20 @@ class Series:
                     self._record.close()
                 raise
             self._keep(records, trace)
+            self._tell_never()
             if self.tally.failed:
                 results.discard()
             results.commit()
+            self._tell_outputs()
         return self.tally
+
+    def _tell_outputs(self) -> None:
+        """Where the outputs are, once they are there."""
+        wishes = self.wishes
+        if not wishes.outputs or self.tally.failed or wishes.quiet or wishes.as_json:
+            return
+        names = [safe(output_name(wishes.outputs, index, len(self.files))) for index in range(len(self.files))]
+        click.echo("outputs -> " + (", ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} … {names[-1]}"))
 
     def _keep(self, records: Outputs, trace: IO[str] | None) -> None:
         """Put trace, ring dumps and record in place."""
@@ -102,27 +140,46 @@ class Series:
         """Refuse two outputs of one name before anything runs."""
         wishes, count = self.wishes, len(self.files)
         outputs = [output_name(wishes.outputs, index, count) for index in range(count)] if wishes.outputs else []
-        check_distinct([*outputs, wishes.trace, wishes.record])
+        if wishes.wait_graph:
+            require_form(wishes.wait_graph)
+        check_distinct([*outputs, wishes.trace, wishes.record, wishes.wait_graph])
 
     def _one(self, index: int, results: Outputs, records: Outputs, trace: IO[str] | None) -> None:
         model, wishes = self.model, self.wishes
         before = model.rings() if wishes.rings or wishes.record else {}
         try:
-            result = model.execute(self._arrays(index))
+            result, verdict = self._execute(self._arrays(index))
         except InputError as error:
             raise self._named(error, index) from None
         finally:
             if trace:
                 trace.write(trace_lines(model.device.trace).decode())
-        self._tell(index, result)
+            if wishes.log is not None:
+                emit(model.device.trace, wishes.log, device=model.device.chip.name, model=model.id)
+        self._tell(index, result, verdict)
+        if result is None:
+            return
         if wishes.rings:
             for name, data in ring_files(model, before, index if len(self.files) > 1 else None):
-                records.write(f"{wishes.rings}/{name}", data)
+                records.write(f"{wishes.rings}/{name}", data, within=wishes.rings)
+        if wishes.wait_graph and result.deadlock is not None and result.deadlock.graph is not None:
+            records.write(wishes.wait_graph, picture(wishes.wait_graph, result.deadlock.graph))
         if self._record:
             self._record.add(model, result, before, self.files[index])
         if wishes.outputs and result.ok:
             results.write_npz(output_name(wishes.outputs, index, len(self.files)), result.outputs)
         model.device.clear_history()
+
+    def _execute(self, arrays: Mapping[str, Array]) -> tuple[Result | None, Verdict | None]:
+        """One execution; with a plan of injections what came of it, and no result when a plugin broke over it."""
+        return (self.model.execute(arrays), None) if self._compared is None else self._compared.execute(arrays)
+
+    def _tell_never(self) -> None:
+        """Injections that never happened, which make the series fail: what they were to show is not shown."""
+        never = self._compared.never() if self._compared is not None else ()
+        if never:
+            tell.never(never, as_json=self.wishes.as_json)
+            self.tally.failed = True
 
     def _arrays(self, index: int) -> Mapping[str, Array]:
         """Arrays of one execution, read when it is due; names that are no input are said once."""
@@ -130,7 +187,7 @@ class Series:
         arrays: Mapping[str, Array] = {} if path is None else NpzArrays(path)
         unused = sorted(set(arrays) - {port.name for port in self.model.inputs})
         if unused and index == self.files.index(path):
-            click.echo(f"note: {path}: no input of the graph is called {', '.join(unused)}; ignored", err=True)
+            say(f"note: {path}: no input of the graph is called {', '.join(unused)}; ignored")
         return arrays
 
     def _named(self, error: InputError, index: int) -> InputError:
@@ -140,15 +197,18 @@ class Series:
         where = error.where if named else f"{path}: {error.where}"
         return InputError(error.what, id=error.id, where=where, remedy=error.remedy)
 
-    def _tell(self, index: int, result: Result) -> None:
-        found = Execution.of(self.model, result)
-        self.tally.failed |= found.failed
+    def _tell(self, index: int, result: Result | None, verdict: Verdict | None) -> None:
+        found = Execution(failed=True) if result is None else Execution.of(self.model, result)
+        self.tally.failed |= found.failed or (verdict is not None and not verdict.good)
         self.tally.hazards += len(found.hazards)
         wishes = self.wishes
-        target = output_name(wishes.outputs, index, len(self.files)) if wishes.outputs and result.ok else ""
-        found.show(quiet=wishes.quiet, as_json=wishes.as_json, patches=wishes.patches, target=target)
+        if verdict is not None:
+            tell.causes(verdict, as_json=wishes.as_json)
+        found.show(quiet=wishes.quiet, as_json=wishes.as_json, patches=wishes.patches)
+        if verdict is not None:
+            tell.outcome(verdict, as_json=wishes.as_json)
         left = len(self.files) - index - 1
-        if found.failed and not wishes.as_json:
+        if self.tally.failed and not wishes.as_json:
             more = f"{left} more execution{'s were' if left != 1 else ' was'} not started" if left else ""
             outputs = "no output was written" if wishes.outputs else ""
             if more or outputs:

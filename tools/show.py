@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 64
 """Lines per write: few writes for long dumps, and a reader still sees the first ones at once."""
+PAPER = 80
+"""Columns of running text that goes to a file or a pipe."""
 _NARROWEST = 16
 """Columns that a wrapped column has at least."""
 
@@ -35,6 +37,14 @@ def _plain(value: object) -> object:
 def width() -> int | None:
     """Columns of the terminal; None when standard output is no terminal, and nothing need be cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def columns() -> int:
+    """Columns that text for people may take: those of the terminal, 80 where standard output is none.
+
+    Tables of facts, a line each, are as wide as they are where :func:`width` is None: other programs take their lines.
+    """
+    return width() or PAPER
 
 
 def safe(text: str) -> str:

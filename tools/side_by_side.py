@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu_core.trace import TaskDone
-from tools.show import table
+from tools.fitted import fitted
+from tools.show import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,19 +16,25 @@ if TYPE_CHECKING:
 US = 1000
 
 
-def streams_as_they_ran(result: Result, names: Mapping[int, str], most: int | None = None) -> int:
-    """Entries of the streams `names` in the order they started, one column per stream.
+_TIMES = ("from µs", "to µs")
+_LANE = 18
+"""Columns that a stream has at least; where there is no room for so many side by side, they share one column."""
 
-    Prints at most `most` rows; returns how many rows were left out.
+
+def streams_as_they_ran(result: Result, names: Mapping[int, str], most: int | None = None) -> int:
+    """Entries of the streams `names` in the order they started, one column per stream where they fit.
+
+    Times are from the start of the execution. Prints at most `most` rows; returns how many rows were left out.
     """
     done = sorted((e for e in result.trace if isinstance(e, TaskDone) and e.stream in names), key=_order)
+    beside = columns() >= 2 * 9 + len(names) * (_LANE + 2)
     rows = []
     for start, end, count, event in _nops_together(done):
         text = _label(event) + (f" x {count}" if count > 1 else "")
-        cells = [text if event.stream == stream else "" for stream in names]
-        rows.append((f"{_us(start, result)}", f"{_us(end, result)}", *cells))
+        lanes = [text if event.stream == stream else "" for stream in names]
+        rows.append((_us(start, result), _us(end, result), *(lanes if beside else (names[event.stream], text))))
     shown = rows[:most]
-    table("", ("from µs", "to µs", *names.values()), shown, right=("from µs", "to µs"))
+    fitted("", (*_TIMES, *(names.values() if beside else ("stream", "entry"))), shown, right=_TIMES)
     return len(rows) - len(shown)
 
 
@@ -54,5 +61,8 @@ def _nops_together(done: Iterable[TaskDone]) -> list[tuple[int, int, int, TaskDo
 
 
 def _label(event: TaskDone) -> str:
+    """Kind and detail, without the word that both begin with: `event record 0` for `event_record` of `event 0`."""
+    if event.kind in ("aicpu", "event_reset"):
+        return event.detail
     kind = event.kind.replace("_", " ")
-    return f"{kind} {event.detail}".strip() if event.kind not in ("aicpu", "event_reset") else event.detail
+    return f"{kind} {event.detail.removeprefix(kind.split(' ')[0] + ' ')}".strip()

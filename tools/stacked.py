@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tools.show import cells, lines, rows_as_text, safe
+from tools.show import cells, columns, lines, rows_as_text, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +18,11 @@ Pair = tuple[str, str]
 _INDENT = "    "
 _ROOM = 20
 """Columns that text has at least, however narrow the terminal says it is."""
+
+
+def paragraph(text: str, *, indent: str = "", others: str | None = None) -> None:
+    """Print running text, wrapped to :func:`tools.show.columns`; lines but the first begin with `others`."""
+    lines(wrapped(text, columns(), first=indent, others=indent if others is None else others))
 
 
 def stacked(entries: Iterable[tuple[str, Sequence[str]]], limit: int) -> None:
@@ -34,31 +39,31 @@ def stacked_lines(entries: Iterable[tuple[str, Sequence[str]]], limit: int) -> I
 
 
 def folded(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), limit: int | None = None
+    names: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), limit: int | None = None
 ) -> Iterator[str]:
     """The lines of a table; columns that `limit` has no room for stand below their row with their name, wrapped."""
-    whole = list(rows_as_text(columns, rows, right=right))
+    whole = list(rows_as_text(names, rows, right=right))
     if limit is None or max(map(cells, whole)) <= limit:
         yield from whole
         return
-    kept = max(_fitting(columns, rows, limit), 1)
-    head, rule, *firsts = rows_as_text(columns[:kept], [row[:kept] for row in rows], right=right, limit=limit)
+    kept = max(_fitting(names, rows, limit), 1)
+    head, rule, *firsts = rows_as_text(names[:kept], [row[:kept] for row in rows], right=right, limit=limit)
     yield from (head, rule)
     for line, row in zip(firsts, rows, strict=True):
         yield line
-        for name, cell in zip(columns[kept:], row[kept:], strict=True):
+        for name, cell in zip(names[kept:], row[kept:], strict=True):
             if str(cell):
                 yield from wrapped(f"{name}: {cell}", limit, first=_INDENT * 2, others=_INDENT * 3)
 
 
-def _fitting(columns: Sequence[str], rows: Sequence[Sequence[object]], limit: int) -> int:
+def _fitting(names: Sequence[str], rows: Sequence[Sequence[object]], limit: int) -> int:
     """How many leading columns fit `limit`."""
     used = 0
-    for k, name in enumerate(columns):
+    for k, name in enumerate(names):
         used += 2 + max(cells(name), *(cells(safe(str(row[k]))) for row in rows))
         if used > limit:
             return k
-    return len(columns)
+    return len(names)
 
 
 def figures(pairs: Iterable[Pair]) -> str:

@@ -97,9 +97,11 @@ class Distance:
 
 
 def distances(blob: Blob, rules: Rules) -> Iterator[Distance]:
-    """The distance of every kernel that an update patches and a wait holds back, in the order of operators."""
-    if blob.unknown_shape:
-        return
+    """The distance of every kernel that an update patches and a wait holds back, in the order of operators.
+
+    Kernels of the static models inside a host-scheduled program are among them; what the host launches itself is never
+    patched.
+    """
     order = order_of(blob)
     for tasks in sinking(blob).values():
         for sequence in sequences(tasks):

@@ -55,6 +55,14 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "check.deadlock": "Streams wait for each other in a circle, so no run of the program can end.\n"
     "cause: An event that is recorded behind a wait for something that itself needs the event.\n"
     "do: Break the circle: move one of the records before the wait of its stream.",
+    "check.ub-layout": "The buffers that ChunkGatedDeltaRule makes of its compile-time tiling were laid out in UB "
+    "as bytes, and one head was computed on them: none lies over another while it is needed. The bytes are those up "
+    "to the end of the last buffer.\n"
+    "do: Nothing.",
+    "check.ub-overlap": "Two buffers of ChunkGatedDeltaRule lie over each other in UB while both are needed, or the "
+    "last one passes its end; the device would compute with foreign bytes and say nothing.\n"
+    "cause: Tiling key and tiling data of different tilings, a chip with less UB, or policy cgdr.defects.\n"
+    "do: Compile the graph again for this chip.",
     "check.end-early": "The model reports its end while a stream may still have work.\n"
     "cause: The stream with the end of graph does not wait for the last task of another stream.\n"
     "do: Record an event behind that task and wait for it before the end.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu_core.checks import Finding, Level
-from emu_core.limits import uses, wait_entries
+from emu_plugins.compiler.limits import uses_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,6 @@ def fits(blob: Blob, chip: Chip, policies: PolicySet, host: PluginHost) -> Itera
         what = f"was compiled for {blob.chip}, and only that chip loads it"
         remedy = f"give --chip {blob.chip}, or compile the graph for {chip.name}"
         yield Finding(Level.ERROR, "blob.chip", where, what, remedy)
-    for use in uses(blob, chip, per_wait=wait_entries(policies)):
+    for use in uses_in_words(blob, chip, policies):
         if use.exceeded:
             yield Finding(Level.ERROR, use.id, where, use.text(chip.name), use.remedy)

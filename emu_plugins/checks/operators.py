@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from formats.blob.model import Blob
 
-KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_ALL_KERNEL)
+KERNELS = (TaskType.KERNEL, TaskType.ALL_KERNEL, TaskType.FFTS_PLUS_TASK, TaskType.VECTOR_KERNEL,
+           TaskType.VECTOR_ALL_KERNEL)  # fmt: skip
+RECORDS = (TaskType.EVENT_RECORD, TaskType.NOTIFY_RECORD)
+WAITS = (TaskType.EVENT_WAIT, TaskType.NOTIFY_WAIT)
 _ROLES = {
     TaskType.PREPROCESS_KERNEL: "tilings",
     **dict.fromkeys((*KERNELS, TaskType.SUPER_KERNEL), "kernels"),
@@ -74,8 +77,8 @@ def _sinks(blob: Blob, tasks: Tasks) -> bool:
 
 
 def place(blob: Blob, index: int) -> str:
-    """A task as messages call it: index, type, and whose it is."""
+    """A task as messages call it: its number in the task list (no task id), its type, and whose it is."""
     task = blob.tasks[index]
     known = {int(kind): kind.name for kind in TaskType}
     name = known.get(task.type, f"type {task.type}")
-    return f"task {index} ({name}{f' of {task.node}' if task.node else ''})"
+    return f"task #{index} ({name}{f' of {task.node}' if task.node else ''})"

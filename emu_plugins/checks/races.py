@@ -3,6 +3,9 @@
 A tensor is written by the kernel of its operator. The kernels that read it and the tiling tasks that read its *value*
 must come after that kernel. The pattern of 9.3 is a producer whose own tiling sinks: the consumer's tiling is ordered
 behind the producer's tiling on the attached stream, not behind its kernel on the main stream.
+
+In a host-scheduled program the host orders what it launches and the static models it executes; see
+:mod:`emu_plugins.checks.order`.
 """
 
 from __future__ import annotations
@@ -26,8 +29,6 @@ if TYPE_CHECKING:
 def races(blob: Blob, chip: Chip, policies: PolicySet, host: PluginHost) -> Iterator[Finding]:
     """An error per reader of a tensor that may run before the kernel that writes it."""
     del chip, policies, host
-    if blob.unknown_shape:
-        return
     order = order_of(blob)
     tasks = tasks_of_operators(blob)
     writer = {t: kernel for op, found in tasks.items() for kernel in found.kernels for t in blob.ops[op].outputs}
@@ -52,9 +53,16 @@ def _unordered(
             continue  # a super kernel runs its operators in order
         how = "reads the value of" if as_value else "reads"
         what = f"{how} {blob.tensors[tensor].name}, and nothing orders it behind {place(blob, writer[tensor])}"
-        remedy = "let the writer record an event behind its kernel that this task waits for"
-        if as_value:
-            remedy += "; or turn the sink off for one of the two operators"
+        remedy = _remedy(order, writer[tensor], reader, as_value=as_value)
         yield Finding(
             Level.ERROR, "check.value-race" if as_value else "check.data-race", place(blob, reader), what, remedy
         )
+
+
+def _remedy(order: Order, writer: int, reader: int, *, as_value: bool) -> str:
+    if order.moment[writer] > order.moment[reader]:
+        return "put the writer before the reader: the host goes through the list in order"
+    if order.moment[writer] < order.moment[reader]:
+        return "let the end of the writer's static part wait for an event behind its kernel"
+    remedy = "let the writer record an event behind its kernel that this task waits for"
+    return f"{remedy}; or turn the sink off for one of the two operators" if as_value else remedy

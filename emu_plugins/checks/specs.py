@@ -10,6 +10,7 @@ from emu_plugins.checks.races import races
 from emu_plugins.checks.sink import sink_sequences
 from emu_plugins.checks.super_kernels import super_kernels
 from emu_plugins.checks.supplied import supplied
+from emu_plugins.checks.ub_layout import ub_layouts
 
 SPECS = (
     CheckSpec("fit", "the program fits the limits of the chip", fits),
@@ -19,4 +20,5 @@ SPECS = (
     CheckSpec("distance", "each kernel runs with its patch", prefetch_distance),
     CheckSpec("events", "every wait can pass, and the end is the end", events),
     CheckSpec("races", "nothing is read before it is written", races),
+    CheckSpec("ub", "the buffers of ChunkGatedDeltaRule keep apart in UB", ub_layouts),
 )

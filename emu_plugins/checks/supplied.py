@@ -8,6 +8,7 @@ from emu_core.checks import Finding, Level
 from emu_core.device import Device
 from emu_plugins.checks.operators import KERNELS, place
 from emu_plugins.chips.refusals import executes, no_engines
+from emu_plugins.kernels.stand_in import grouped, stand_in_ops, stand_ins_of
 from formats.blob.model import TaskType
 
 if TYPE_CHECKING:
@@ -33,7 +34,12 @@ def supplied(blob: Blob, chip: Chip, policies: PolicySet, host: PluginHost) -> I
 
 
 def _operators(blob: Blob, host: PluginHost) -> Iterator[Finding]:
-    for op in blob.ops:
+    standing = stand_in_ops(blob)
+    for group in grouped(each for each in stand_ins_of(blob) if each.engine != "nop"):
+        what = f"runs as a timed stand-in {group.where}, which computes nothing: {group.why}"
+        where = f"{group.what} ({group.named})"
+        yield Finding(Level.WARNING, "kernel.stand-in", where, what, f"{_PLUGIN}, if there is one")
+    for op in (op for index, op in enumerate(blob.ops) if index not in standing):
         if op.type not in host.operators:
             what = f"has the type {op.type!r}, which no plugin declares"
             yield Finding(Level.ERROR, "operator.missing", f"operator {op.name}", what, _PLUGIN)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from emu_core.hookspecs import hookimpl
 from emu_plugins.chips import ascend310p, ascend910b, ascend950
 from emu_plugins.chips.edu import EDU_LARGE
+from emu_plugins.chips.figures import EXPLANATIONS, FIGURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from emu_core.checks import CheckSpec
     from emu_core.chips import Chip
     from emu_core.device import Device
     from formats.blob import Blob
@@ -23,6 +25,18 @@ CHIPS = (*sorted((*ascend310p.CHIPS, *ascend910b.CHIPS, *ascend950.CHIPS), key=l
 def sqemu_chips() -> Iterable[Chip]:
     """The built-in chips."""
     return CHIPS
+
+
+@hookimpl
+def sqemu_checks() -> Iterable[CheckSpec]:
+    """What `sqemu check` looks at in the chip itself."""
+    return (FIGURES,)
+
+
+@hookimpl
+def sqemu_explanations() -> Mapping[str, str]:
+    """What the ids of chips mean."""
+    return EXPLANATIONS
 
 
 @hookimpl(tryfirst=True)

@@ -48,6 +48,7 @@ ASCEND950PR_9599 = Chip(
     max_notifies=65535,
     persistent_tasks=60000,
     cqe_bytes=32,
+    credit_from_zero=True,
     sources=sources(cube_flops_per_cycle=_CUBE, prefetch_num=_SEED_SILENT),
 )
 

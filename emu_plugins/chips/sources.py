@@ -24,6 +24,7 @@ MODELLED = "modelled"
 CUBE = "16 x 16 x 16 multiply-accumulates per cycle (reference/device_semantics.md 1.1)"
 VECTOR_QUERY = "what the vector core query answers (reference/cgdr.md 3.2)"
 CREDIT = "fallback of the driver's value: 2^32 cycles at 1 GHz (reference/sqe_formats.md 3)"
+CREDIT_COUNT = "builders of the runtime (reference/sqe_formats.md 3)"
 NO_PREFETCH_KEY = f"{ABSENT}the platform file has no such key, which its reader takes for 0"
 NO_VECTOR_CORES = f"{PLATFORM_FILE}: none beside the AI Cores"
 
@@ -60,6 +61,7 @@ COMMON: Mapping[str, str] = MappingProxyType(
         "cqe_bytes": RUNTIME_TABLE,
         "cq_depth": CHOICE,
         "credit_ns": CREDIT,
+        "credit_from_zero": CREDIT_COUNT,
         "latencies": MODELLED,
     }
 )

@@ -16,7 +16,7 @@ Each block takes its share of the launch's time on one core, so more blocks than
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ from emu_core.cores import Demand, units_of
 from emu_core.engines import Effect, Handler, Launch, Limit, Outcome, Run
 from emu_core.errors import DeviceFault, PluginError, SqemuError
 from emu_core.kernels import KernelLaunch
+from emu_core.memory import TaskMemory
+from emu_core.trace import PipeUsed
 from emu_plugins.engines import credits as budget
 from formats.enums import CMO_TYPES
 from formats.runtime import KERNEL_MAGIC, SUPER_KERNEL_MAGIC
@@ -90,16 +92,19 @@ class AiCore:
             task.device.chip,
             task.device.policies,
             mix.secondary if mix else 0,
+            head["first_block"] if head else 0,
+            head["blocks"] if head else 0,
         )
         demand = demand_of(spec, launch, batch=task.field(entry.struct, "schem") == BATCH, mix=mix)
         check_batch(task, demand)
         detail = f"{spec.name} key {key} block dim {block_dim}"
         facts: dict[str, int | str] = {"kernel": spec.name, "tiling_key": key, "block_dim": block_dim}
+        facts |= facts_of(spec, replace(launch, memory=TaskMemory(task.device.memory)))
         return Launch(
             task.device.chip.latencies.ai_core_launch_ns,
             task.device.cores,
             demand,
-            lambda: run_kernel(spec, launch),
+            lambda: run_and_tell(task, spec, launch),
             detail,
             facts,
         )
@@ -158,13 +163,50 @@ def _demand(spec: KernelSpec, launch: KernelLaunch, *, batch: bool, mix: Mix | N
         Fraction(cost.flops) / chip.cube_flops_per_cycle,
         Fraction(cost.bytes) / chip.ddr_bytes_per_cycle,
     )
-    share = cycles * 1000 / chip.cube_mhz / launch.block_dim
+    share = cycles * 1000 / chip.cube_mhz / launch.all_blocks
     return Demand(units_of(spec.core_type, chip, mix), launch.block_dim, share, batch, spec.sync_all)
+
+
+def facts_of(spec: KernelSpec, launch: KernelLaunch) -> dict[str, int | str]:
+    """What the kernel itself says of `launch`; nothing for a kernel without `facts`.
+
+    Its memory reports no unwritten bytes: that is left to the reads of the run itself.
+    """
+    told = spec.facts
+    return {} if told is None else dict(_guarded(spec, lambda: told(launch)))
 
 
 def run_kernel(spec: KernelSpec, launch: KernelLaunch) -> None:
     """Execute all blocks of `launch`; what a kernel raises beside a fault is its plugin's error."""
     _guarded(spec, lambda: spec.run(launch))
+
+
+def run_and_tell(task: Task, spec: KernelSpec, launch: KernelLaunch) -> None:
+    """Execute `launch` of entry `task` and trace what its pipes did, so that the last use ends now."""
+    run_kernel(spec, launch)
+    trace, told = task.device.trace, spec.spans
+    if told is None or not trace.wants(PipeUsed):
+        return
+    uses = _guarded(spec, lambda: tuple(told(launch)))
+    started = task.device.clock.now - max((use.end for use in uses), default=0)
+    origin = task.origin
+    for use in uses:
+        trace.add(
+            PipeUsed(
+                time=task.device.clock.now,
+                run=task.run,
+                stream=task.stream.id,
+                slot=task.slot,
+                task=task.task_id,
+                node=origin.node,
+                model_task=origin.model_task,
+                core=use.core,
+                pipe=use.pipe,
+                started=started + use.start,
+                ended=started + use.end,
+                what=use.what,
+            )
+        )
 
 
 def _limit(task: Task) -> Limit | None:

@@ -113,7 +113,7 @@ def _execute(task: Task, model_id: int) -> None:
         _require_idle(stream, model_id)
         stream.queue.enabled = False
         stream.queue.head = 0
-        task.device.scheduler.activate(stream)
+        task.device.scheduler.activate(stream, task)
         _pass_on(task, stream)
 
 
@@ -146,7 +146,7 @@ class _Registers:
 
     def read(self, address: int, size: int) -> bytes:
         """Copy of `size` bytes; 0 for registers."""
-        return bytes(size) if self._is_register(address) else self._memory.read(address, size)
+        return bytes(size) if self._is_register(address) else self._memory.poll(address, size)
 
     def write(self, address: int, data: bytes) -> None:
         """Write `data`; nothing for registers."""
@@ -208,7 +208,7 @@ def _activate(task: Task, stream: Stream, order: Order) -> None:
     if stream.state is not State.IDLE:
         raise _bad_order(order, f"it is in state {stream.state.name.lower()}", codes.ACTIVE_REPEATED)
     stream.window.clear()
-    task.device.scheduler.ring_doorbell(stream, "activate")
+    task.device.scheduler.ring_doorbell(stream, "activate", task)
     _pass_on(task, stream)
 
 

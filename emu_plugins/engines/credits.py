@@ -2,8 +2,8 @@
 
 | credit | budget |
 |---|---|
-| 0 | none given: no limit (our choice, no v100 source says); on 950 and 350 one unit |
-| 1 to 254 | that many units; on 950 and 350, whose hardware counts from 0, one more |
+| 0 | none given: no limit (our choice, no v100 source says); where the hardware counts from 0 one unit |
+| 1 to 254 | that many units; one more where it counts from 0 (`Chip.credit_from_zero`: 950, 350) |
 | 255 | never ends; the host accepts it only for AI Core, AI CPU, event wait and notify wait |
 
 One unit is the chip's `credit_ns`, or policy `kernel_credit_us`.
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 AT = 14
 LARGEST, NEVER = 254, 255
 INVALID_TYPE = 63
-COUNTS_FROM_ZERO = frozenset({"950", "350"})
 NEVER_TYPES = frozenset({0, 1, 5, 7})
 
 
@@ -37,11 +36,14 @@ def unit_ns(device: Device) -> int:
 
 def limit(task: Task, ts_code: int) -> Limit | None:
     """The time limit of an entry, with the TS code of its excess; None for ever."""
-    credit = task.sqe[AT]
-    if credit == NEVER:
-        return None
-    units = credit + (task.device.chip.product in COUNTS_FROM_ZERO)
-    return Limit(units * unit_ns(task.device), ts_code) if units else None
+    budget = budget_ns(task.device, task.sqe[AT])
+    return None if budget is None else Limit(budget, ts_code)
+
+
+def budget_ns(device: Device, credit: int) -> int | None:
+    """Nanoseconds that an entry with `credit` may take on this device; None for ever."""
+    units = 0 if credit == NEVER else credit + device.chip.credit_from_zero
+    return units * unit_ns(device) or None
 
 
 def task_limit(task: Task) -> Limit | None:
@@ -49,17 +51,18 @@ def task_limit(task: Task) -> Limit | None:
     return limit(task, codes.TASK_TIMEOUT)
 
 
-def credit_for(timeout_us: int | None, unit: int, *, never_if_zero: bool = False) -> int:
+def credit_for(timeout_us: int | None, unit: int, *, never_if_zero: bool = False, from_zero: bool = False) -> int:
     """The credit the host writes for a time limit of `timeout_us` microseconds; `unit` is in nanoseconds.
 
     None, and more than a credit can say, give the largest finite value; 0 as well, or *never* in the
-    microsecond interface (`never_if_zero`); 2^64 - 1 is *never*.
+    microsecond interface (`never_if_zero`); 2^64 - 1 is *never*. Where the hardware counts from 0 (`from_zero`) a
+    finite credit is stored less one.
     """
     if timeout_us is None:
-        return LARGEST
+        return LARGEST - from_zero
     if timeout_us == (1 << 64) - 1 or (timeout_us == 0 and never_if_zero):
         return NEVER
-    return min(LARGEST, -(-timeout_us * 1000 // unit)) or LARGEST
+    return (min(LARGEST, -(-timeout_us * 1000 // unit)) or LARGEST) - from_zero
 
 
 def as_submitted(sqe: bytes) -> bytes:

@@ -29,8 +29,8 @@ def event(event_id: int) -> Signal:
 
 
 def passed(task: Task, signal: Signal) -> None:
-    """The wait `task` passes because `signal` is set: its queue notices now, or later (`emu_core.notice`)."""
-    task.stream.window.released(task.device.signals.fired_at(signal))
+    """The wait `task` passes because `signal` is set."""
+    task.passed(signal)
 
 
 def at_once(device: Device, plan: Plan) -> Plan | None:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from emu_core import codes
 from emu_core.engines import Handler, Outcome, Run
-from emu_core.errors import DeviceFault, PluginError, SqemuError
+from emu_core.errors import DeviceFault, InputError, PluginError, SqemuError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from emu_core.device import Device
     from emu_core.engines import Task
@@ -49,13 +49,21 @@ def _start(task: Task, struct: str = STRUCT) -> Outcome:
     latencies = device.chip.latencies
     detail = f"host function {address:#x}"
     if task.field(struct, "is_block"):
-        return Run(latencies.host_round_trip_ns, lambda: _call(function, address, data, DeviceFault), detail)
+        return Run(latencies.host_round_trip_ns, partial(_call, device, address, data, DeviceFault), detail)
     later = latencies.host_round_trip_ns
-    device.clock.after(later, task.stream.id, lambda: _call(function, address, data))
+    device.clock.after(later, task.stream.id, partial(_call, device, address, data))
     return Run(latencies.nop_ns, detail=detail)
 
 
-def _call(function: Callable[[int], None], address: int, data: int, *passes: type[Exception]) -> None:
+def _call(device: Device, address: int, data: int, *passes: type[Exception]) -> None:
+    """Call the function that is at `address` now: the host's functions are no part of the device's state."""
+    function = device.host_functions.get(address)
+    if function is None:
+        raise InputError(
+            f"the host function at {address:#x} was taken away while its entry was in flight",
+            id="callback.unknown",
+            remedy="put a callable into device.host_functions under this address, also after loading a snapshot",
+        )
     try:
         function(data)
     except SqemuError:

@@ -26,20 +26,24 @@ from typing import TYPE_CHECKING
 from emu_core import codes
 from emu_core.engines import Handler, Outcome, Run, Wait
 from emu_core.errors import DeviceFault
+from emu_core.plans import Clears, Sets, Waits
 from emu_core.signals import Signal
-from emu_plugins.engines.events import NS_PER_S, passed
+from emu_plugins.engines.events import NS_PER_S, at_once, passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from emu_core.device import Device
     from emu_core.engines import Task
+    from emu_core.plans import Plan
 
 RECORD, WAIT = 6, 7
 RECORD_STRUCT, WAIT_STRUCT = "NotifyRecordSqe", "NotifyWaitSqe"
 LARGEST = 0xFFFFFFFF
 FOREVER = (0, LARGEST)
 """Seconds of a wait without a time limit; the second is that of sub type 10."""
+TAKES, LIMITLESS = 1, 10
+"""Sub types of the wait that usually clears its notify, and of the one that says so in its seconds."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,28 @@ def _setter(device: Device, use: Use) -> Callable[[bytes], Signal | None] | None
     return lambda sqe: None if clears(sqe) else Signal(use.flag, number(sqe))
 
 
+def _record_plan(device: Device, use: Use) -> Plan | None:
+    """What plain records do, as data: those that set their flag, and resets of events."""
+    if use.counted:
+        return None
+    number, plain = (RECORD_STRUCT, "notify_id"), ((RECORD_STRUCT, "cnt_flag"), 0)
+    times = device.chip.latencies
+    if use.resets:
+        return at_once(device, Clears(use.flag, number, times.write_value_ns, "reset ", given=(plain,)))
+    duration = times.event_ns if use.engine == "event" else times.notify_ns
+    return at_once(device, Sets(use.flag, number, duration, given=(plain, ((RECORD_STRUCT, "clr_flag"), 0))))
+
+
+def _wait_plan(device: Device, sub_type: int, use: Use) -> Plan | None:
+    """What plain waits for ever do, as data: a notify's clears it, an event's leaves it."""
+    if use.counted:
+        return None
+    takes = sub_type == TAKES
+    given = {"cnt_flag": 0, "clr_flag": int(takes), "timeout": LARGEST if sub_type == LIMITLESS else 0}
+    fields = tuple(((WAIT_STRUCT, name), value) for name, value in given.items())
+    return at_once(device, Waits(use.flag, (WAIT_STRUCT, "notify_id"), clears=takes, given=fields))
+
+
 def handlers(device: Device) -> Iterable[Handler]:
     """Handlers of SQE types 6 and 7."""
     records = [
@@ -159,6 +185,7 @@ def handlers(device: Device) -> Iterable[Handler]:
             select=sub_type,
             select_field=(RECORD_STRUCT, "sub_type"),
             setter_of=_setter(device, use),
+            plan=_record_plan(device, use),
         )
         for sub_type, use in RECORDS.items()
     ]
@@ -170,6 +197,7 @@ def handlers(device: Device) -> Iterable[Handler]:
             partial(_wait, use),
             select=sub_type,
             select_field=(WAIT_STRUCT, "sub_type"),
+            plan=_wait_plan(device, sub_type, use),
         )
         for sub_type, use in WAITS.items()
     ]

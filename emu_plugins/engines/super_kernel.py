@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MOST_SUB_KERNELS = 4096
 """More records than this are taken for rubbish in memory; a limit of ours."""
 DESCRIPTOR_BYTES = 64
+EVENT_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ def start(engine: AiCore, task: Task, entry: KernelEntry, pc: int, head: Mapping
     records = _records(task, pc, head["tiling_key"])
     for record in records:
         event = _pointer(task, args, record, "event_word")
-        if event and not task.memory.u64(event):
-            return Wait(Signal(MEMORY, event), limit_ns=limit_ns, ranges=((event, 8),))
+        if event and not int.from_bytes(task.memory.poll(event, EVENT_BYTES), "little"):
+            return Wait(Signal(MEMORY, event), limit_ns=limit_ns, ranges=((event, EVENT_BYTES),))
     subs = [_sub(engine, task, args, record) for record in records]
     blocks = task.field(entry.struct, "block_dim")
     units = units_of(CoreType(head["core_type"]), task.device.chip)

@@ -20,19 +20,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_core import codes
-from emu_core.engines import Effect, Handler, Outcome, Run
-from emu_core.journal import Writer
 from emu_plugins.engines import task_update_mix as mixed
-from emu_plugins.engines.place_holders import SELECT, TYPE
 from emu_plugins.engines.task_update_steps import (
-    LAUNCH_FIRST,
     STRUCT,
     TARGET_POLICY,
     Refused,
-    answer,
     check_order,
     find_target,
+    handler,
+    no_kernel,
+    patch_target,
+    writer_of,
 )
 from emu_plugins.engines.task_update_table import Wanted, read_wanted
 
@@ -40,18 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from emu_core.device import Device
-    from emu_core.engines import Task
-    from emu_core.streams import Stream
+    from emu_core.engines import Handler, Task
 
-UPDATE = 101
 NOT_MIX = (1 << 64) - 1
 AI_CORE = 0
 FFTS_PLUS = 4
-
-
-def _start(task: Task) -> Outcome:
-    target = f"{task.field(STRUCT, 'des_stream_id')}:{task.field(STRUCT, 'des_task_id')}"
-    return Run(task.device.chip.latencies.update_ns, lambda: answer(task, _update), f"target {target}")
 
 
 def _update(task: Task) -> None:
@@ -64,22 +55,22 @@ def _update(task: Task) -> None:
     _check_kind(place, wanted, is_mix=is_mix, named=descriptor != NOT_MIX)
     if wanted.mix is None:
         check_order(task, stream, slot)
-        _patch_entry(task, stream, slot, _plain_values(wanted), "AicoreKernelSqe", wanted)
+        patch_target(task, stream, slot, _plain_values(wanted), "AicoreKernelSqe", wanted)
         return
     address = translate(descriptor)
     context = mixed.check_context(task, place, sqe, address)
     check_order(task, stream, slot)
     sqe_values, values = mixed.patches(task, sqe, context, wanted, wanted.mix)
     layout = task.device.layout(mixed.CONTEXT)
-    task.device.contexts.patch(address, values, layout, _writer(task), tiling_key=wanted.key, table_row=wanted.row)
-    _patch_entry(task, stream, slot, sqe_values, mixed.SQE, wanted)
+    task.device.contexts.patch(address, values, layout, writer_of(task), tiling_key=wanted.key, table_row=wanted.row)
+    patch_target(task, stream, slot, sqe_values, mixed.SQE, wanted)
 
 
 def _is_mix(task: Task, place: str, sqe: bytes) -> bool:
     """Whether the target is an FFTS+ entry; refused when it is no kernel at all."""
     kernel = task.device.layout("AicoreKernelSqe")
     if kernel.field("type").read(sqe) != AI_CORE:
-        raise Refused(TARGET_POLICY, "update.target-kind", f"the target {place} is no AI Core kernel", LAUNCH_FIRST)
+        raise no_kernel(place)
     return bool(kernel.field("ffts_type").read(sqe) == FFTS_PLUS)
 
 
@@ -113,26 +104,6 @@ def _plain_values(wanted: Wanted) -> dict[str, int]:
     }
 
 
-def _patch_entry(task: Task, stream: Stream, slot: int, values: dict[str, int], struct: str, wanted: Wanted) -> None:
-    layout = task.device.layout(struct)
-    task.device.patch_sqe(stream.id, slot, values, layout, _writer(task), tiling_key=wanted.key, table_row=wanted.row)
-
-
-def _writer(task: Task) -> Writer:
-    return Writer(task.stream.id, task.task_id, "task_update")
-
-
 def handlers(_device: Device) -> Iterable[Handler]:
     """The handler of task type 101."""
-    return (
-        Handler(
-            "task_update",
-            "task_update",
-            TYPE,
-            _start,
-            select=UPDATE,
-            select_field=SELECT,
-            effect=Effect.MEMORY,
-            exception_code=codes.ILLEGAL_PARAM,
-        ),
-    )
+    return (handler(_update),)

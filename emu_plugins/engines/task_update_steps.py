@@ -9,21 +9,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu_core import codes
+from emu_core.engines import Effect, Handler, Outcome, Run
 from emu_core.errors import DeviceFault
+from emu_core.journal import Writer
 from emu_core.memory import MemoryFault
 from emu_core.streams import State
+from emu_plugins.engines.place_holders import SELECT, TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import TypeVar
 
     from emu_core.engines import Task
     from emu_core.streams import Stream
+    from emu_plugins.engines.task_update_table import Wanted
 
     T = TypeVar("T")
 
 KEY_POLICY, DIM_POLICY, TARGET_POLICY = "update_unknown_key", "update_bad_block_dim", "update_bad_target"
 STRUCT = "PhModelTaskUpdateSqe"
+ENGINE, UPDATE = "task_update", 101
 LAUNCH_FIRST = "the update must name a kernel that was launched before"
 SOFTWARE_STATUS = 32
 
@@ -38,6 +43,49 @@ class Refused(Exception):  # noqa: N818 - an answer among the steps of an update
         self.remedy = remedy
         self.error_type = error_type
         super().__init__(what)
+
+
+def handler(update: Callable[[Task], None]) -> Handler:
+    """The handler of task type 101 on a family whose updates do `update`."""
+
+    def start(task: Task) -> Outcome:
+        target = f"target {task.field(STRUCT, 'des_stream_id')}:{task.field(STRUCT, 'des_task_id')}"
+        return Run(task.device.chip.latencies.update_ns, lambda: answer(task, update), target)
+
+    return Handler(
+        ENGINE,
+        ENGINE,
+        TYPE,
+        start,
+        select=UPDATE,
+        select_field=SELECT,
+        effect=Effect.MEMORY,
+        exception_code=codes.ILLEGAL_PARAM,
+    )
+
+
+def writer_of(task: Task) -> Writer:
+    """What the journal says of a patch by the update `task`."""
+    return Writer(task.stream.id, task.task_id, ENGINE)
+
+
+def patch_target(task: Task, stream: Stream, slot: int, values: Mapping[str, int], struct: str, wanted: Wanted) -> None:
+    """Write `values` to the fields of layout `struct` of the target, as the row of the table in `wanted` says."""
+    device = task.device
+    device.patch_sqe(
+        stream.id,
+        slot,
+        values,
+        device.layout(struct),
+        writer_of(task),
+        tiling_key=wanted.key,
+        table_row=wanted.row,
+    )
+
+
+def no_kernel(place: str) -> Refused:
+    """The refusal of a target that is none (`update.target-kind`)."""
+    return Refused(TARGET_POLICY, "update.target-kind", f"the target {place} is no AI Core kernel", LAUNCH_FIRST)
 
 
 def answer(task: Task, update: Callable[[Task], None]) -> None:

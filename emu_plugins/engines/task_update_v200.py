@@ -25,37 +25,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_core import codes
-from emu_core.engines import Effect, Handler, Outcome, Run
-from emu_core.journal import Writer
 from emu_plugins.engines.ai_core_v200 import CUBE, ENTRIES, VECTOR, groups
-from emu_plugins.engines.place_holders import SELECT, TYPE
-from emu_plugins.engines.task_update_steps import (
-    LAUNCH_FIRST,
-    STRUCT,
-    TARGET_POLICY,
-    Refused,
-    answer,
-    check_order,
-    find_target,
-)
+from emu_plugins.engines.task_update_steps import check_order, find_target, handler, no_kernel, patch_target
 from emu_plugins.engines.task_update_table import read_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from emu_core.device import Device
-    from emu_core.engines import Task
+    from emu_core.engines import Handler, Task
     from emu_plugins.engines.task_update_table import Wanted
 
-UPDATE = 101
 ROWS = "TilingTablForDavid"
 HALF = 0xFFFFFFFF
-
-
-def _start(task: Task) -> Outcome:
-    target = f"target {task.field(STRUCT, 'des_stream_id')}:{task.field(STRUCT, 'des_task_id')}"
-    return Run(task.device.chip.latencies.update_ns, lambda: answer(task, _update), target)
 
 
 def _update(task: Task) -> None:
@@ -64,17 +46,9 @@ def _update(task: Task) -> None:
     sqe = stream.queue.entry(slot)
     lead = sqe[0] & 0x3F
     if lead not in (CUBE, VECTOR):
-        raise Refused(TARGET_POLICY, "update.target-kind", f"the target {place} is no AI Core kernel", LAUNCH_FIRST)
+        raise no_kernel(place)
     check_order(task, stream, slot)
-    task.device.patch_sqe(
-        stream.id,
-        slot,
-        _patch(task, wanted, sqe, lead),
-        task.device.layout(ENTRIES[lead].struct),
-        Writer(task.stream.id, task.task_id, "task_update"),
-        tiling_key=wanted.key,
-        table_row=wanted.row,
-    )
+    patch_target(task, stream, slot, _patch(task, wanted, sqe, lead), ENTRIES[lead].struct, wanted)
 
 
 def _patch(task: Task, wanted: Wanted, sqe: bytes, lead: int) -> dict[str, int]:
@@ -101,15 +75,4 @@ def _patch(task: Task, wanted: Wanted, sqe: bytes, lead: int) -> dict[str, int]:
 
 def handlers(_device: Device) -> Iterable[Handler]:
     """The handler of task type 101."""
-    return (
-        Handler(
-            "task_update",
-            "task_update",
-            TYPE,
-            _start,
-            select=UPDATE,
-            select_field=SELECT,
-            effect=Effect.MEMORY,
-            exception_code=codes.ILLEGAL_PARAM,
-        ),
-    )
+    return (handler(_update),)

@@ -18,7 +18,9 @@ from emu_core.plugins import PluginHost
 from emu_core.signals import Signal
 from emu_core.trace import EVENTS, Patched, SignalChanged, TaskDone, TaskStarted, TaskWaits, Trace
 from emu_plugins.chips.ascend910b import ASCEND910B3
-from emu_plugins.runtime.sqes import Place, SqeBuilder
+from emu_plugins.chips.ascend950 import ASCEND950PR_9599
+from emu_plugins.runtime.builders import builder_for
+from emu_plugins.runtime.sqes import Place
 
 STREAMS = 3
 FLAGS = st.integers(0, 2)
@@ -37,6 +39,8 @@ class _Engines:
 
 def handlers(device):
     """Both kinds, each with `start` and plan."""
+    if device.chip.family != "v100":
+        return ()
     from fractions import Fraction
 
     from emu_core.cores import CUBE, Demand
@@ -76,7 +80,9 @@ def handlers(device):
 
 
 HOST = PluginHost([_Engines()])
-CHIP = replace(ASCEND910B3, sq_depth=64, usable_tasks=60, cq_depth=4, core_num_aic=2)
+SMALL = {"sq_depth": 64, "usable_tasks": 60, "cq_depth": 4, "core_num_aic": 2}
+CHIP = replace(ASCEND910B3, **SMALL)
+CHIP_V200 = replace(ASCEND950PR_9599, **SMALL)
 
 ENTRY = st.one_of(
     st.just(("nop",)),
@@ -97,11 +103,40 @@ ENTRY = st.one_of(
     st.tuples(st.just("act"), st.integers(0, 12)),
     st.tuples(st.just("act_now"), st.integers(0, 12)),
 )
-NOPS = st.integers(2, 6).map(lambda n: [("nop",)] * n)
-PART = st.lists(st.one_of(NOPS, NOPS, ENTRY.map(lambda entry: [entry])), max_size=10).map(
-    lambda parts: [entry for part in parts for entry in part]
+ENTRY_V200 = st.one_of(
+    st.just(("nop",)),
+    st.tuples(st.sampled_from(("event_record", "event_wait", "event_reset", "notify_record", "notify_wait")), FLAGS),
+    st.tuples(
+        st.just("any_record"),
+        FLAGS,
+        st.sampled_from((0, 0, 2, 4, 6, 8, 9, 11)),
+        st.fixed_dictionaries({"clr_flag": st.integers(0, 1), "cnt_flag": st.sampled_from((None, None, 0, 1))}),
+        st.fixed_dictionaries({"cnt_value": st.integers(0, 2), "record_mode_bit": st.integers(0, 4)}),
+    ),
+    st.tuples(
+        st.just("any_wait"),
+        FLAGS,
+        st.sampled_from((1, 1, 3, 5, 7, 10, 10, 11)),
+        st.fixed_dictionaries({"clr_flag": st.integers(0, 1), "cnt_flag": st.sampled_from((None, None, 0, 1))}),
+        st.fixed_dictionaries({"timeout": st.sampled_from((0, 0, 1, 0xFFFFFFFF)), "cnt_value": st.integers(0, 2)}),
+    ),
+    st.just(("reported",)),
+    st.just(("firmware",)),
+    st.just(("unknown",)),
 )
-PROGRAMS = st.lists(PART, min_size=STREAMS, max_size=STREAMS)
+"""Notify entries as the builders write them, and with other flags, modes, sub types and seconds."""
+NOPS = st.integers(2, 6).map(lambda n: [("nop",)] * n)
+
+
+def programs(entry):
+    """One list of entries per stream, NOPs among them."""
+    one = entry.map(lambda entry: [entry])
+    part = st.lists(st.one_of(NOPS, NOPS, one), max_size=10).map(lambda ps: [e for p in ps for e in p])
+    return st.lists(part, min_size=STREAMS, max_size=STREAMS)
+
+
+PROGRAMS = programs(ENTRY)
+PROGRAMS_V200 = programs(ENTRY_V200)
 ACTIONS = st.lists(
     st.tuples(
         st.one_of(st.integers(0, 2500), st.integers(0, 12).map(lambda n: 100 * n)),
@@ -133,12 +168,15 @@ ACTIONS = st.lists(
 class Bench:
     """A device with a program in plain streams, and what the host does to it at given times."""
 
+    chip = CHIP
+    wait = "EventWaitSqe"
+
     def __init__(self, program, actions, depth, *, on, bound=False, events=EVENTS, readers="prompt"):
         policies = {"prefetch_depth": str(depth), "completion_reader": readers}
-        self.device = Device(CHIP, policies, HOST, record_rings=True, trace=Trace(events))
+        self.device = Device(self.chip, policies, HOST, record_rings=True, trace=Trace(events))
         self.device.scheduler.lanes.on = on
         self.device.scheduler.lanes.least = 1
-        self.build = SqeBuilder(HOST.registry, "v100")
+        self.build = builder_for(HOST.registry, self.chip.family)
         self.streams = [self.device.create_stream(f"s{i}", bound=bound) for i in range(STREAMS)]
         self.seen = []
         for stream, part in zip(self.streams, program, strict=True):
@@ -151,8 +189,13 @@ class Bench:
         """Submit one entry."""
         kind, *values = entry
         place = Place(stream.id, stream.queue.next_task_id())
+        made = self.others(place, values)
+        stream.queue.append(made[kind]() if kind in made else getattr(self.build, kind)(place, *values))
+
+    def others(self, place, values):
+        """Entries that no builder writes, by kind."""
         layout = self.device.layout
-        made = {
+        return {
             "zero": lambda: layout("PhSqe").build({**place.header(ZERO)}),
             "reported": lambda: layout("PhSqe").build({**place.header(3), "task_type": 103, "wr_cqe": 1}),
             "firmware": lambda: layout("PhSqe").build({**place.header(3), "task_type": 103, "pre_p": 1}),
@@ -168,7 +211,6 @@ class Bench:
                 {**place.header(5), "event_id": values[0], "timeout": 1}
             ),
         }
-        stream.queue.append(made[kind]() if kind in made else getattr(self.build, kind)(place, *values))
 
     def act(self, what, stream):
         """One thing that somebody outside of the queues does."""
@@ -178,7 +220,7 @@ class Bench:
         elif what in ("patch", "patch_far"):
             slot = queue.head + (1 if what == "patch" else 4)
             if slot < queue.tail:
-                device.patch_sqe(stream.id, slot, {"task_id": 777}, device.layout("EventWaitSqe"))
+                device.patch_sqe(stream.id, slot, {"task_id": 777}, device.layout(self.wait))
         elif what == "replace":
             slot = queue.head + 4
             if slot < queue.tail:
@@ -226,6 +268,31 @@ class Bench:
         }
 
 
+class BenchV200(Bench):
+    """The same with entries of v200."""
+
+    chip = CHIP_V200
+    wait = "NotifyWaitSqe"
+
+    def others(self, place, values):
+        """Entries that no builder writes, by kind."""
+        layout = self.device.layout
+        header = {"task_id": place.task_id}
+        return {
+            "reported": lambda: layout("PhSqe").build({**header, "type": 3, "task_type": 103, "wr_cqe": 1}),
+            "firmware": lambda: layout("PhSqe").build({**header, "type": 3, "task_type": 103, "pre_p": 1}),
+            "unknown": lambda: layout("PhSqe").build({**header, "type": 18}),
+            "any_record": lambda: layout("NotifyRecordSqe").build({**header, "type": 6, **_flags(values)}),
+            "any_wait": lambda: layout("NotifyWaitSqe").build({**header, "type": 7, **_flags(values)}),
+        }
+
+
+def _flags(values):
+    number, sub_type, flags, further = values
+    counted = int(sub_type in (2, 3, 6, 7, 9)) if flags["cnt_flag"] is None else flags["cnt_flag"]
+    return {"notify_id": number, "sub_type": sub_type, **flags, "cnt_flag": counted, **further}
+
+
 def _same(make):
     ahead, single = make(on=True), make(on=False)
     first, second = ahead.run(), single.run()
@@ -242,6 +309,33 @@ ANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthChe
 def test_running_ahead_cannot_be_told_from_single_steps(program, actions, depth):
     """Plain streams of every kind of entry, with a host that pauses, halts, patches, submits, disables and looks."""
     _same(lambda on: Bench(program, actions, depth, on=on))
+
+
+@ANY
+@given(PROGRAMS_V200, ACTIONS.map(lambda them: [a for a in them if a[2] != "jobs"]), st.integers(0, 9))
+def test_notify_entries_of_v200_run_ahead_the_same(program, actions, depth):
+    """Every sub type, with and without the flags, modes and seconds that plans leave to single steps."""
+    _same(lambda on: BenchV200(program, actions, depth, on=on))
+
+
+@settings(ANY, max_examples=100)
+@given(PROGRAMS_V200, st.integers(0, 9))
+def test_model_streams_of_v200_run_ahead_the_same_in_each_execution(program, depth):
+    """Two executions of one ring of notify entries."""
+    ahead, single = _same(lambda on: BenchV200(program, [], depth, on=on, bound=True))
+    if all(s.queue.head == s.queue.tail for s in single.streams):
+        assert ahead.run() == single.run()
+
+
+@pytest.mark.parametrize("bench", [Bench, BenchV200])
+def test_chains_of_flags_stay_in_lanes(bench):
+    """Record, wait and reset of an event, and of a notify, are planned on both families: no entry is asked singly."""
+    program = [[("event_record", 0), ("event_wait", 1), ("event_reset", 1), ("notify_record", 2)] * 5]
+    program += [[("event_wait", 0), ("event_reset", 0), ("notify_wait", 2), ("event_record", 1)] * 5, []]
+    found = bench(program, [], 8, on=True)
+    planned = [found.device.scheduler.lanes.planner.codes_of(s.queue.view()[: s.queue.tail]) for s in found.streams[:2]]
+    assert all(codes.all() for codes in planned)
+    assert [s.queue.pending for s in found.streams] == [20, 20, 0]
 
 
 @ANY
@@ -280,12 +374,26 @@ def test_queues_that_hold_for_completion_entries_are_the_same(reader, program):
     _same(lambda on: Bench(program, [], 8, on=on, readers=reader))
 
 
+PICKED = st.sets(st.sampled_from((TaskStarted, TaskDone, TaskWaits, SignalChanged)), max_size=4)
+
+
 @settings(ANY, max_examples=60)
-@given(PROGRAMS, ACTIONS, st.sets(st.sampled_from((TaskStarted, TaskDone, TaskWaits, SignalChanged)), max_size=4))
+@given(PROGRAMS, ACTIONS, PICKED)
 def test_lines_and_slices_say_what_the_events_say(program, actions, events):
     """JSON lines made from columns are those of the events; slices are the completed entries."""
+    _lines_are_events(Bench, program, actions, events)
+
+
+@settings(ANY, max_examples=60)
+@given(PROGRAMS_V200, ACTIONS, PICKED)
+def test_lines_and_slices_of_notify_entries_say_what_the_events_say(program, actions, events):
+    """The same for entries of v200: resets are named as such, and those that no plan covers are there as well."""
+    _lines_are_events(BenchV200, program, [a for a in actions if a[2] != "jobs"], events)
+
+
+def _lines_are_events(kind, program, actions, events):
     events = {*events, Patched}
-    bench = Bench(program, [a for a in actions if a[2] != "trace"], 8, on=True, events={*events, TaskDone})
+    bench = kind(program, [a for a in actions if a[2] != "trace"], 8, on=True, events={*events, TaskDone})
     for stream in bench.streams:
         bench.device.scheduler.ring_doorbell(stream)
     bench.device.scheduler.run_until_idle()

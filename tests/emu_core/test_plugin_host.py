@@ -457,9 +457,21 @@ def test_hooks_that_give_rubbish_are_left_out(installed, hook, junk):
     assert f"sqemu_{hook} must give" in _by_name(host)["bad"].broken
 
 
+def test_an_installed_plugin_whose_chip_cannot_be_is_left_out(installed):
+    """It says which figure is wrong; the chips of the others are there."""
+    bad = _plugin("bad", chips=lambda: [replace(ASCEND310P3, name="x", max_streams=0)])
+    host = installed(_Entry("bad", bad), _Entry("good", _plugin("good", chips=[replace(ASCEND310P3, name="y")])))
+    assert list(host.chips) == ["y"]
+    assert "max_streams (streams; ids) = 0" in _by_name(host)["bad"].broken
+    assert host.supplier(host.chips["y"]).startswith("plugin good (")
+    assert host.supplier(replace(ASCEND310P3, name="z")) == ""
+
+
 def test_an_unhashable_name_is_rubbish_too(installed):
     """A record whose name is no text cannot be collected."""
-    installed(_Entry("bad", _plugin("bad", chips=[replace(ASCEND310P3, name=["x"])])))
+    chip = replace(ASCEND310P3, name="x")
+    object.__setattr__(chip, "name", ["x"])
+    installed(_Entry("bad", _plugin("bad", chips=[chip])))
     host = PluginHost()
     assert not host.chips
     assert "a Chip whose name is text, not list" in _by_name(host)["bad"].broken

@@ -88,6 +88,7 @@ def test_core_policies_are_of_device_scope_and_allow_their_default():
         "uninitialised_read": "hazard",
         "reexecute_keeps_patch": "on",
         "event_wait_timeout_s": "0",
+        "ordering": "off",
         "block_order": "fifo",
         "failure_mode": "continue",
         "completion_reader": "prompt",

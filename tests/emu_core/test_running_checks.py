@@ -38,7 +38,7 @@ def test_a_check_gets_blob_chip_policies_and_host():
         yield Finding(Level.WARNING, "mine.odd", "task 0", "looks odd", "look at it")
 
     found = _run(run)
-    assert list(found) == [REFERENCES, "mine"]
+    assert list(found) == [REFERENCES, "figures", "mine"]
     assert found["mine"][0].text() == "task 0: looks odd; look at it"
     blob, chip, policies, host = seen
     assert (blob, chip.name, policies["nop_count"], "mine" in host.checks) == (BLOB, "ascend310p3", "seed", True)

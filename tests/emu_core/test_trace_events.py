@@ -10,7 +10,14 @@ import structlog
 
 from emu_core.trace import EVENTS, Doorbell, HazardFound, ModelPhase, TaskDone, Trace, drain
 
-LEVELS = {"sq.doorbell": "debug", "signal": "debug", "cq.entry": "debug", "hazard": "warning", "fault": "error"}
+LEVELS = {
+    "sq.doorbell": "debug",
+    "signal": "debug",
+    "cq.entry": "debug",
+    "core.pipe": "debug",
+    "hazard": "warning",
+    "fault": "error",
+}
 SAMPLES = {int: 7, str: "text", bool: True, int | None: None}
 
 
@@ -47,7 +54,7 @@ def test_every_event_becomes_valid_json_with_integer_times(kind):
 
 def test_event_names_are_unique():
     """A log can be filtered by name."""
-    assert len({kind.name for kind in EVENTS}) == len(EVENTS) == 12
+    assert len({kind.name for kind in EVENTS}) == len(EVENTS) == 13
 
 
 def test_events_that_are_off_are_not_kept():

@@ -56,6 +56,30 @@ def test_empty_entries_say_nothing():
     assert formats.guess_family(b"")[:2] == ("v100", 0.0)
 
 
+def _plugin_family():
+    """A family as a plugin adds one: types without names, no known credits; type 5 has a layout."""
+    header = "@0 type:6 -:10 task_id:16\n@4 -:32"
+    made = {"enums": {"type": ""}}
+    return BUILTIN.extend(
+        [
+            formats.define("mine", "CommonSqe", 64, header, "@8 payload:32*14", **made),
+            formats.define(
+                "mine", "GoSqe", 64, header, "@8 where:64\n@16 -:32*12", sqe_type=5, match={"type": (5,)}, **made
+            ),
+        ]
+    )
+
+
+def test_a_family_of_a_plugin_is_guessed_like_the_others():
+    """Its own entries are all it could be; built-in entries stay what they are; empty ones say nothing."""
+    registry = _plugin_family()
+    mine = registry.get("mine", "GoSqe").build({"type": 5, "task_id": 3, "where": 0x1234_5678_9ABC})
+    assert registry.guess_family(mine * 3)[:2] == ("mine", 1.0)
+    assert registry.guess_family(V100)[:2] == ("v100", 1.0)
+    assert registry.guess_family(V200)[:2] == ("v200", 1.0)
+    assert registry.guess_family(bytes(64))[:2] == ("v100", 0.0)
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_get_an_answer(data):

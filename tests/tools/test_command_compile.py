@@ -66,9 +66,25 @@ class TestExplain:
             "node probe0: TilingProbe, tiled on the device, before every run",
             "gate G1 option: passed", "gate G3 placement: passed", "sink condition: graph is static: yes",
             "attribute _tiling_sink_op = true", "resources: stream 0, attached stream 1, event 0; engine AIcoreEngine",
-            "NOP x 5", "{i0*}{i1*}{o0*}{ws0*}  {i0*}{i1*}{o0*}{ws0*}{tiling_context.tiling_data}",
+            "NOP x 5", "args format before: {i0*}{i1*}{o0*}{ws0*}\n",
+            "args format: {i0*}{i1*}{o0*}{ws0*}{tiling_context.tiling_data}",
+            "attribute _attached_sync_res_info_list[0]: _attached_resource_type 0;\n",
         ):  # fmt: skip
             assert words in out
+
+    def test_the_same_for_several_nodes_is_said_once(self, sqemu, probe, tmp_path):
+        """A warning and a decision that concern four nodes alike are one line with their names."""
+        graph = json.loads((probe / "probe.json").read_text())
+        graph["nodes"] = [{**graph["nodes"][0], "name": f"p{i}", "outputs": [f"y{i}"]} for i in range(4)]
+        graph["outputs"] = ["y0"]
+        (probe / "four.json").write_text(json.dumps(graph))
+        found = sqemu(
+            "compile", probe / "four.json", "-o", tmp_path / "p", "--explain", "--policy", "sink_products=listed"
+        )
+        stays = [line for line in found.err.splitlines() if "the tiling stays on the host" in line]
+        assert len(stays) == 1
+        assert stays[0].endswith("(the same for nodes p0, p1, p2, p3)")
+        assert found.out.count("tiled on the host, before every launch") == 1 + 4
 
     def test_json(self, sqemu, probe, tmp_path):
         """One object per node with the same, and one for the graph."""

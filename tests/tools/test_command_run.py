@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+
+from formats.blob import TaskType, decode, encode
 
 
 def y_of(path):
@@ -60,6 +63,7 @@ class TestRun:
     def test_same_input_same_bytes(self, sqemu, probe):
         """Two runs write the same trace, outputs and ring dumps, byte for byte."""
         for name in ("a", "b"):
+            (probe / name).mkdir()
             sqemu(
                 "run", probe / "probe.json", "--inputs", probe / "in3.npz", "--outputs", probe / name / "out.npz",
                 "--trace", probe / name / "t.jsonl", "--dump-rings", probe / name / "rings",
@@ -98,8 +102,47 @@ class TestRun:
     def test_patches(self, sqemu, probe):
         """--patches prints both patched fields of the execution, with operator and writer."""
         found = sqemu("run", probe / "probe.json", "--inputs", probe / "in5.npz", "--patches")
-        lines = [line.split() for line in found.out.splitlines() if "task update (" in line]
-        assert [(w[2], w[7], w[9]) for w in lines] == [("probe0", "pc_addr", lines[0][9]), ("probe0", "block_dim", "5")]
+        lines = [line.split() for line in found.out.splitlines() if " probe0 " in line]
+        # the update is entry 1 of stream 1, the kernel has task id 7 behind wait, reset and 5 NOPs
+        assert lines[0][1:4] + lines[0][-1:] == ["probe0", "0:7", "pc_addr", "1:1"]
+        assert lines[1][1:] == ["probe0", "0:7", "block_dim", "0xffff", "5", "1:1"]
+
+    def test_patches_have_the_times_of_the_trace(self, sqemu, probe):
+        """The second execution too: nanoseconds of the device's clock, as the header says."""
+        given = ("run", probe / "probe.json", "--inputs", probe / "in3.npz", "--times", "2", "--patches")
+        found = sqemu(*given, "--trace", probe / "t.jsonl")
+        traced = [json.loads(line) for line in (probe / "t.jsonl").read_text().splitlines()]
+        expected = [str(e["time"]) for e in traced if e["event"] == "sqe.patch" and e["field"] == "block_dim"]
+        assert "  time ns  " in found.out
+        assert [x.split()[0] for x in found.out.splitlines() if " block_dim " in x] == expected
+
+    def test_a_deadlock_says_what_to_do(self, sqemu, probe):
+        """A program whose event nobody records: the report leads to the check that finds it."""
+        sqemu("compile", probe / "probe.json", "-o", probe / "p.sqt", "--online")
+        blob = decode((probe / "p.sqt").read_bytes())
+        left = tuple(task for task in blob.tasks if task.type != TaskType.EVENT_RECORD)
+        (probe / "dead.sqt").write_bytes(encode(replace(blob, tasks=left)))
+        found = sqemu("run", probe / "dead.sqt", "--inputs", probe / "in3.npz")
+        assert found.code == 1
+        assert "sqemu check PROGRAM names the waits that can never pass" in " ".join(found.out.split())
+        assert "check.wait-no-record" in sqemu("check", probe / "dead.sqt").out
+
+    @pytest.mark.parametrize("option", ["--outputs", "--trace", "--record", "--dump-rings"])
+    def test_a_mistyped_folder_is_not_made(self, sqemu, probe, option):
+        """The folder that is missing is named before anything runs, and nothing is made."""
+        found = sqemu("run", probe / "probe.json", "--inputs", probe / "in3.npz", option, probe / "nope/deep/f")
+        assert (found.code, found.out) == (2, "")
+        assert "nope does not exist" in found.err
+        assert not (probe / "nope").exists()
+
+    def test_outputs_are_told_when_they_are_there(self, sqemu, probe):
+        """The last line names the files; a run that fails names none."""
+        given = ("run", probe / "probe.json", "--inputs", probe / "in3.npz", "--outputs", probe / "y.npz")
+        found = sqemu(*given)
+        assert found.out.splitlines()[-1] == f"outputs -> {probe / 'y.npz'}"
+        assert (probe / "y.npz").exists()
+        failed = sqemu(*given, "--policy", "nop_count=0")
+        assert "->" not in failed.out
 
     def test_plugin_from_a_file(self, sqemu, probe):
         """--plugin loads a Python file; one that is broken is named with the reason."""
@@ -301,7 +344,7 @@ class TestCompile:
 
         def mode(*arguments):
             found = sqemu("compile", *arguments, "-o", probe / "p.sqt", "--explain")
-            return next(line for line in found.out.splitlines() if "options" in line)
+            return found.out.partition("options")[2].partition("probe0")[0]
 
         assert "offline" in mode(probe / "probe.json")
         assert "online" in mode(probe / "probe.json", "--online")

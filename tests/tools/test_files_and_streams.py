@@ -43,11 +43,30 @@ class TestOutputs:
     def test_nothing_before_commit_everything_after(self, tmp_path):
         """A file appears under its name only when all are committed."""
         with Outputs() as outputs:
-            outputs.write(str(tmp_path / "deep/a"), b"1")
+            outputs.write(str(tmp_path / "deep/a"), b"1", within=str(tmp_path / "deep"))
             assert not (tmp_path / "deep/a").exists()
             outputs.commit()
         assert (tmp_path / "deep/a").read_bytes() == b"1"
         assert [p.name for p in (tmp_path / "deep").iterdir()] == ["a"]
+
+    def test_a_folder_that_is_missing_is_named(self, tmp_path, monkeypatch):
+        """A mistyped path makes no folder: the first one that is missing is named as it was typed."""
+        monkeypatch.chdir(tmp_path)
+        with Outputs() as outputs:
+            for refuse in (outputs.check, outputs.begin):
+                with pytest.raises(InputError, match="the folder not does not exist; make the folder first") as caught:
+                    refuse("not/there/a")
+                assert caught.value.id == "output.file"
+            with pytest.raises(InputError, match="the folder not does not exist"):
+                outputs.write("not/there/sub/a", b"", within="not/there")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_folders_that_were_made_go_again(self, tmp_path):
+        """Nothing is left of a folder that an option names when its files are not written after all."""
+        with Outputs() as outputs:
+            outputs.write(str(tmp_path / "d/e/a"), b"1", within=str(tmp_path / "d"))
+            outputs.discard()
+        assert list(tmp_path.iterdir()) == []
 
     def test_an_exception_removes_what_was_begun(self, tmp_path):
         """Leaving with an error leaves neither the file nor its temporary one."""
@@ -194,6 +213,7 @@ class TestStreams:
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
     def test_signals_leave_nothing_behind(self, here, number):
         """A command that is told to end removes what it began and exits with 128 + signal (130 for Ctrl-C)."""
+        (here / "out").mkdir()
         running = subprocess.Popen(
             [sys.executable, "-m", "tools.cli", "run", "probe.json", "--inputs", "in3.npz", "--times", "20000",
              "--outputs", "out/o.npz", "--trace", "out/t.jsonl", "--record", "out/r.sqr"],

@@ -18,6 +18,9 @@ GROUPS = {
     "core": "tools.bench.core_group",
     "compile": "tools.bench.compile_group",
     "cgdr": "tools.bench.cgdr_group",
+    "explain": "tools.bench.explain_group",
+    "logs": "tools.bench.logs_group",
+    "trace": "tools.bench.trace_group",
 }
 
 

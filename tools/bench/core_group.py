@@ -286,7 +286,6 @@ PAIRS = (
         rounds=3,
     ),
     Pair("R11", "signal-write SQEs", "tinygrad mock GPU, RELEASE_MEM", 8, 18, signal_writes),
-    Pair("R13", "a log site that is off", "structlog, filtered call", 12, 22, disabled_site),
     Pair(
         "R15-audited", "patches in bulk, journalled", "stock construct: rebuild", 200, 370,
         lambda: audited_patch(at_once=True),

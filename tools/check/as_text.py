@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import click
 
 from emu_core.checks import Level
 from tools.check.counts import counts, several
-from tools.show import heading, rows_as_text, safe, table, width
-from tools.stacked import stacked, wrapped
+from tools.fitted import fitted_lines
+from tools.show import columns, heading, lines, rows_as_text, safe
+from tools.stacked import paragraph, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,13 +25,12 @@ if TYPE_CHECKING:
 _COLUMNS = ("limit", "used", "available", "share", "", "largest users")
 _RIGHT = ("used", "available", "share")
 _ROOM = 24
-"""Columns that the last column of the limits has at least; on a narrower terminal each limit is a block."""
+"""Columns that the last column of the limits has at least; where it has fewer, the users stand below each limit."""
 _MOST_STREAMS = 8
 """Streams with a row of their own: the fullest ones."""
 _MOST_USERS = 3
 _MOST_FINDINGS = 50
 """Findings that are printed; --json has all."""
-_UNLIMITED = 10_000
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 _BYTES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
@@ -48,39 +49,39 @@ def show(outcome: Outcome, host: PluginHost) -> None:
 
 def _head(outcome: Outcome) -> None:
     if outcome.blob is None:
-        _paragraph(f"{safe(outcome.program)} for {outcome.chip.name}: too large to be measured")
+        paragraph(f"{safe(outcome.program)} for {outcome.chip.name}: too large to be measured", others="  ")
         return
     found = counts(outcome.blob)
     words = [several(found[what], what[:-1]) for what in ("tasks", "streams", "events", "operators")]
     sinks = f"{found['sinking']} with tiling on the device"
     kind = "host scheduled" if outcome.blob.unknown_shape else sinks
-    _paragraph(f"{safe(outcome.blob.name)} on {outcome.chip.name}: {', '.join(words)}, {kind}")
-
-
-def _paragraph(text: str) -> None:
-    for line in wrapped(text, width() or _UNLIMITED, first="", others="  "):
-        click.echo(line)
+    paragraph(f"{safe(outcome.blob.name)} on {outcome.chip.name}: {', '.join(words)}, {kind}", others="  ")
 
 
 # ---- limits --------------------------------------------------------------------------------------------------
 
 
 def _limits(outcome: Outcome) -> None:
+    """A table with the users in its last column, or below each row where there is no room for them."""
     chosen, hidden = _chosen(outcome.uses)
     rows = [_row(use, outcome.chip.absent) for use in chosen]
-    limit = width()
     heading("Limits")
     narrow = [row[:-1] for row in rows]
-    if limit is None or max(map(len, rows_as_text(_COLUMNS[:-1], narrow))) + _ROOM <= limit:
-        table("", _COLUMNS, rows, right=_RIGHT, wrap=True)
+    if max(map(len, rows_as_text(_COLUMNS[:-1], narrow))) + _ROOM <= columns():
+        lines(rows_as_text(_COLUMNS, rows, right=_RIGHT, limit=columns(), wrap=True))
     else:
-        stacked(((row[0], _block(row)) for row in rows), limit)
+        click.echo("  the largest users stand below each limit")
+        lines(fitted_lines(_COLUMNS[:-1], narrow, columns(), right=_RIGHT, below=[row[-1] for row in rows]))
     if hidden:
         most = max(use.used for use in hidden)
-        _paragraph(f"  and {several(len(hidden), 'stream')} more with at most {several(most, 'task')} each")
-    _paragraph("  counted as they lie in the rings: a wait with the reset behind it, and the stream of the caller")
+        _remark(f"and {several(len(hidden), 'more stream')} with at most {several(most, 'task')} each")
+    _remark("counted as they lie in the rings: a wait with the reset behind it, and the stream of the caller")
     if any(row[4].startswith("assumed") for row in rows):
-        _paragraph(f"  assumed: no source states the figure; sqemu chips {outcome.chip.name} says what was chosen")
+        _remark(f"assumed: no source states the figure; sqemu chips {outcome.chip.name} says what was chosen")
+
+
+def _remark(text: str) -> None:
+    paragraph(text, indent="  ")
 
 
 def _chosen(uses: Sequence[Use]) -> tuple[list[Use], list[Use]]:
@@ -112,12 +113,6 @@ def _size(count: int) -> str:
     return f"{count} B"
 
 
-def _block(row: Sequence[str]) -> tuple[str, ...]:
-    _, used, available, share, mark, users = row
-    first = f"{used} of {available} ({share})" + (f", {mark}" if mark else "")
-    return (first, users) if users else (first,)
-
-
 # ---- checks and findings -------------------------------------------------------------------------------------
 
 
@@ -131,10 +126,9 @@ def _checks(outcome: Outcome, host: PluginHost) -> None:
         about = _ABOUT.get(name) or (host.checks[name].summary if name in host.checks else "")
         lead = f"  {safe(name):<{names}}  "
         indent = " " * (len(lead) + room + 2)
-        lines = wrapped(safe(about), width() or _UNLIMITED, first=indent, others=indent)
-        click.echo(f"{lead}{shown}  {lines[0].strip() if lines else ''}".rstrip())
-        for line in lines[1:]:
-            click.echo(line)
+        first, *others = wrapped(safe(about), columns(), first=indent, others=indent) or [""]
+        click.echo(f"{lead}{shown}  {first.strip()}".rstrip())
+        lines(others)
 
 
 _ABOUT = {"references": "every index and id points at something", "compile": "the graph compiles for this chip"}
@@ -152,20 +146,22 @@ _NOUN = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
 
 def _findings(findings: Sequence[Finding]) -> None:
     heading("Findings")
-    for each in findings[:_MOST_FINDINGS]:
-        for line in _finding(each):
-            click.echo(line)
+    shown = findings[:_MOST_FINDINGS]
+    for each, after in zip_longest(shown, shown[1:]):
+        again = after is not None and (after.id, after.remedy) == (each.id, each.remedy)
+        lines(_finding(each, with_remedy=not again))
     if len(findings) > _MOST_FINDINGS:
         click.echo(f"  {len(findings) - _MOST_FINDINGS} more are not shown; --json has all")
 
 
-def _finding(each: Finding) -> Iterator[str]:
-    limit = width() or _UNLIMITED
+def _finding(each: Finding, *, with_remedy: bool) -> Iterator[str]:
+    """A finding; what to do stands once under several that it is the same for."""
+    limit = columns()
     head, *rest = wrapped(f"{_NOUN[each.level]} {each.id}: {each.where}", limit, first="  ", others="    ")
     yield click.style(head, fg=_COLOURS[each.level])
     yield from rest
     yield from wrapped(each.what, limit, first="      ", others="      ")
-    if each.remedy:
+    if each.remedy and with_remedy:
         yield from wrapped(each.remedy, limit, first="      do: ", others="          ")
 
 

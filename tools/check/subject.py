@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, cast
 from emu_core.checks import Finding, Level
 from emu_core.errors import LimitError, OptionError
 from emu_core.policies import PolicySet, Scope
-from tools.files import STDIN, read_bytes
+from emu_plugins.compiler.limits import POLICY
+from emu_plugins.compiler.stream_ends import SPLIT_MARGIN, TaskList, split_streams
+from tools.files import read_bytes
 from tools.options import pairs, split_policies
-from tools.program import compile_text, load_program
+from tools.program import compile_text, program_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from formats.blob import Blob
     from tools.program import Wanted
 
-_ROOM = 1 << 62
+_ROOM = 1 << 48
 """More than any program needs of anything."""
 
 
@@ -40,37 +42,48 @@ def read_subject(path: str, wanted: Wanted, host: PluginHost) -> Subject:
     Raises:
         InputError, GraphError, OptionError, FormatError: as `load_program`.
     """
+    data = read_bytes(path)
     try:
-        program = load_program(path, wanted, host)
+        program = program_of(path, data, wanted, host)
     except LimitError as error:
-        return _too_large(path, wanted, host, error)
+        return _too_large(path, data, wanted, host, error)
     return Subject(program.blob, program.policies)
 
 
-def _too_large(path: str, wanted: Wanted, host: PluginHost, error: LimitError) -> Subject:
+def _too_large(path: str, data: bytes, wanted: Wanted, host: PluginHost, error: LimitError) -> Subject:
     refusal = Finding(Level.ERROR, error.id, error.where, error.what, error.remedy)
     compile_time, rest = split_policies(host, pairs(wanted.policies, "--policy"))
-    if path == STDIN:  # it has been read
-        return Subject(None, rest, refusal)
-    as_chip = replace(wanted, chip=cast("str", _roomy(host.chip(wanted.chip))))  # the compiler takes chips and names
-    try:
-        blob = compile_text(path, read_bytes(path), as_chip, host, compile_time).blob
-    except LimitError:
-        return Subject(None, rest, refusal)
-    return Subject(blob, rest, refusal)
+    chip = host.chip(wanted.chip)
+    for roomy in (_roomy(chip), replace(_roomy(chip), usable_tasks=_ROOM, sq_depth=_ROOM + 1)):
+        as_chip = replace(wanted, chip=cast("str", roomy))  # the compiler takes chips and names
+        try:
+            blob = compile_text(path, data, as_chip, host, compile_time).blob
+        except LimitError:
+            continue
+        return Subject(_as_split(blob, chip, roomy), rest, refusal)
+    return Subject(None, rest, refusal)
 
 
 def _roomy(chip: Chip) -> Chip:
-    """`chip` without limits, so that a program that is too large for it can be measured."""
+    """`chip` with room for a program that is too large for it; streams are still split as long as for `chip`."""
     return replace(
         chip,
-        usable_tasks=_ROOM,
         max_streams=_ROOM,
         max_events=_ROOM,
         max_notifies=_ROOM,
         persistent_tasks=_ROOM,
-        memory_bytes=_ROOM,
+        memory_bytes=_ROOM * _ROOM,
     )
+
+
+def _as_split(blob: Blob, chip: Chip, roomy: Chip) -> Blob | None:
+    """`blob`, compiled for `roomy`, with its streams split as for `chip`; None where that cannot be told."""
+    if roomy.usable_tasks == chip.usable_tasks or blob.policies.get(POLICY) != "on":
+        return blob
+    if blob.unknown_shape:
+        return None
+    listed = split_streams(TaskList(blob.tasks, blob.streams, blob.events), chip.usable_tasks - SPLIT_MARGIN)
+    return replace(blob, tasks=listed.tasks, streams=listed.streams, events=listed.events)
 
 
 def policies_in_force(blob: Blob | None, given: Mapping[str, str], host: PluginHost) -> PolicySet:

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from tools.compare.run import Way
 
 
-def show(sink: Way, on_host: Way, same: Sequence[bool]) -> None:
+def show(ways: Sequence[Way], same: Sequence[bool]) -> None:
     """Times in nanoseconds; `parts` add up to `duration`."""
-    for way in (sink, on_host):
+    for way in ways:
         for result in way.results:
             parts = spent(result.trace, result.started, result.ended)
             json_line({
-                "tiling": way.name,
+                "tiling": "sink" if way.name == "sink" else "host",
+                "runtime": way.runtime,
                 "run": result.run,
                 "ok": result.ok,
                 "duration": result.ended - result.started,

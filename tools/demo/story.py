@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from formats.blob import BLOCK_DIM_PLACEHOLDER, TaskType
-from tools.show import table
+from tools.fitted import fitted
 from tools.side_by_side import US
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def task_list(blob: Blob) -> None:
         event = "" if task.event_id is None else str(task.event_id)
         count = f" x {last - first + 1}" if last > first else ""
         rows.append((index, TaskType(task.type).name + count, names[task.stream_id], op, event, _block_dim(task)))
-    table("", ("#", "task", "stream", "operator", "event", "block dim"), rows, right=("#", "event"))
+    fitted("", ("#", "task", "stream", "operator", "event", "block dim"), rows, right=("#", "event"))
 
 
 def _grouped(tasks: Sequence[BlobTask]) -> list[tuple[int, int, BlobTask]]:
@@ -49,7 +49,7 @@ def _block_dim(task: BlobTask) -> str:
 def checks(found: Sequence[tuple[int, str, Check]]) -> None:
     """Outputs of each execution against their references."""
     rows = [(str(run), op, check.output, check.verdict(), "ok" if check.ok else "FAILED") for run, op, check in found]
-    table("", ("run", "operator", "output", "error against float64 (normalised RMS)", ""), rows, right=("run",))
+    fitted("", ("run", "operator", "output", "error against float64 (normalised RMS)", ""), rows, right=("run",))
 
 
 def comparison(sink: Sequence[Result], host: Sequence[Result], host_tilings: int, round_trip_ns: int) -> None:
@@ -60,4 +60,4 @@ def comparison(sink: Sequence[Result], host: Sequence[Result], host_tilings: int
         waits = host_tilings * round_trip_ns / US
         rows.append((str(s.run), f"{a / US:.1f}", f"{b / US:.1f}", f"{waits:.1f}", f"{(b - a) / US:.1f}"))
     columns = ("run", "sink µs", "host tiling µs", "of that round trips", "saved µs")
-    table("", columns, rows, right=columns)
+    fitted("", columns, rows, right=columns)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     Record = dict[str, object]
 
-_RECORDS = (TaskType.EVENT_RECORD,)
-_WAITS = (TaskType.EVENT_WAIT,)
+_RECORDS = (TaskType.EVENT_RECORD, TaskType.NOTIFY_RECORD)
+_WAITS = (TaskType.EVENT_WAIT, TaskType.NOTIFY_WAIT)
 
 
 @dataclass(frozen=True)

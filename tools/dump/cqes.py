@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emu_core.errors import OptionError
-from formats import FormatError
+from formats import BUILTIN, Decoded, FormatError
 from formats.completion import decode_cqe
+from formats.decoded import stray_bits
 from formats.enums import name_of
 from tools.dump.items import Entry, stored, with_gaps
 from tools.dump.kinds import kind_of
@@ -14,13 +15,15 @@ from tools.dump.kinds import kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from formats import Decoded
+    from formats import CStruct, Registry
     from formats.completion import Completion
     from tools.dump.data import Data
     from tools.dump.items import Item
 
 _SIZES = (16, 32)
 """Bytes a slot may have."""
+_PLAIN = "CqeError"
+"""The form of completion entries that every family has."""
 _GLANCE = 256
 _MOST_HEAD = 4096
 
@@ -28,13 +31,19 @@ _MOST_HEAD = 4096
 class Completions:
     """Decodes the completion entries of one family; `OptionError` (`dump.cqes`) when it has none.
 
+    A family of a plugin has the one form `CqeError`, in slots of the next power of two, as its device writes them.
+
     Attributes:
         size: bytes of a slot.
     """
 
-    def __init__(self, family: str) -> None:
+    def __init__(self, family: str, registry: Registry = BUILTIN) -> None:
         self._family = family
         self.size = next((n for n in _SIZES if self._takes(n)), 0)
+        self._own: CStruct | None = None
+        if not self.size and _PLAIN in (registry.names(family) if family in registry.families else ()):
+            self._own = registry.get(family, _PLAIN)
+            self.size = 1 << (self._own.size - 1).bit_length()
         if not self.size:
             raise OptionError(
                 f"family {family} has no completion entries", id="dump.cqes", where="--cqes", remedy="use v100 or v200"
@@ -49,12 +58,17 @@ class Completions:
 
     def decoded(self, raw: bytes, offset: int) -> Decoded:
         """One slot; what its error bits say is among the notes."""
-        found = decode_cqe(self._family, raw, offset=offset)
-        rest = raw[found.decoded.struct.size :]
-        told = [*_told(found)]
+        own = self._own
+        if own is None:
+            found = decode_cqe(self._family, raw, offset=offset)
+            decoded, told = found.decoded, [*_told(found)]
+        else:
+            entry = raw[: own.size]
+            decoded, told = Decoded(own, own.parse(entry), offset, notes=stray_bits(own, entry)), []
+        rest = raw[decoded.struct.size :]
         if any(rest):
-            told.append(f"bytes {found.decoded.struct.size} to {self.size - 1} of the slot are not 0")
-        return found.decoded.noting(*told)
+            told.append(f"bytes {decoded.struct.size} to {self.size - 1} of the slot are not 0")
+        return decoded.noting(*told)
 
     def scan(self, data: Data, first: int, last: int) -> Iterator[Item]:
         """Entries and gaps of slots `first` to `last` (exclusive)."""

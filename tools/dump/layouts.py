@@ -102,7 +102,7 @@ def _list(registry: Registry, family: str | None) -> None:
             sqes = sum(s.size == 64 and bool(s.match) for s in own)
             rows.append((each, len(own) - inherited, inherited or "", sqes or ""))
         table("", ("family", "structs", "inherited", "SQE kinds"), rows, right=("structs", "inherited", "SQE kinds"))
-        click.echo("\nsqemu formats --family NAME lists its structs, sqemu formats STRUCT shows a layout")
+        click.echo("\nsqemu formats --family NAME lists its structs; sqemu formats STRUCT: a layout")
         return
     listed: list[tuple[object, ...]] = [
         (r["struct"], r["size"], "" if r["sqe_type"] is None else r["sqe_type"], r["fields"], r["inherited_from"] or "",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from emu_core.chips import Chip
+    from emu_core.extensions import DumpView
     from tools.dump.items import Item
     from tools.dump.request import Request
     from tools.dump.views.table import Columns
@@ -52,12 +53,23 @@ class Scene:
 
 def present(request: Request, parts: Sequence[Part], scene: Scene) -> None:
     """Show the entries of `parts`."""
-    if request.as_json:
+    if request.foreign is not None:
+        _foreign(request.foreign, chain.from_iterable(part.items for part in parts), scene, as_json=request.as_json)
+    elif request.as_json:
         _json(request, chain.from_iterable(part.items for part in parts), scene)
     elif request.view in {"table", "compact", "fields"}:
         _parts(request, parts, scene)
     else:
         lines(_whole(request, chain.from_iterable(part.items for part in parts), scene))
+
+
+def _foreign(view: DumpView, items: Iterable[Item], scene: Scene, *, as_json: bool) -> None:
+    from tools.dump import foreign  # noqa: PLC0415 - a view is loaded when it is shown
+
+    if as_json:
+        foreign.records(view, items, scene.family)
+    else:
+        lines(foreign.lines(view, items, scene.family))
 
 
 def _parts(request: Request, parts: Sequence[Part], scene: Scene) -> None:

@@ -13,10 +13,11 @@ from tools.show import safe
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from emu_core.extensions import DumpView
     from tools.dump.known import Known
 
-VIEWS = ("table", "fields", "compact", "summary", "c", "asm", "query")
-"""Ways to show entries; `table` when nothing is asked for."""
+VIEWS = ("table", "fields", "compact", "summary", "c", "asm", "query", "view")
+"""Ways to show entries; `table` when nothing is asked for, `view` for one of a plugin."""
 
 SKIPPED = 1
 """Exit code when something was not shown."""
@@ -32,6 +33,7 @@ class Request:
         streams, tasks, kinds, where, slots: what is shown, as given.
         words: groups of hex text are little-endian words, bytes in address order, or (None) what is found out.
         run: execution of a run record, from 0; None for the last one.
+        foreign: the view of a plugin, when `view` is `view`.
     """
 
     file: str
@@ -54,6 +56,7 @@ class Request:
     where: str | None = None
     slots: str | None = None
     run: int | None = None
+    foreign: DumpView | None = None
 
     @property
     def source(self) -> str:
@@ -93,20 +96,22 @@ def view_of(flags: Sequence[tuple[str, bool]], query: str | None) -> str:
     return given[0] if given else "table"
 
 
-def check(request: Request, *, blob: bool, record: bool = False) -> None:
+def check(request: Request, *, blob: bool, record: bool = False, model: bool = False) -> None:
     """`OptionError` (`dump.options`) for options that do not belong together, or to this kind of file."""
-    blob = blob or record
-    kind = "run record" if record else "task blob"
-    entries = f"--{request.view}" if request.view in {"fields", "compact", "c", "query"} else request.first_choice
+    blob = blob or record or model
+    kind = "a run record" if record else "an offline model" if model else "a task blob"
+    choice = "--where" if request.where is not None else ""
+    choice = choice if model else request.first_choice
+    entries = f"--{request.view}" if request.view in {"fields", "compact", "c", "query", "view"} else choice
     tests = (
         (request.family and request.chip, "--family and --chip", "a chip has one family; give one of them"),
         (request.cqes and request.struct, "--cqes and --struct", "give one of them"),
         (request.as_json and request.view in {"c", "asm"}, f"--json with --{request.view}", "give one of them"),
         (request.changes and request.query is None, "--changes without --query", "it is about the value of one field"),
-        (blob and request.family, f"--family with a {kind}", "it says its chip; drop --family"),
-        (blob and request.cqes, f"--cqes with a {kind}", "drop it"),
-        (blob and request.struct, f"--struct with a {kind}", "drop it"),
-        (blob and entries and not request.sqes, f"{entries} of a {kind}", "add --sqes to see its entries"),
+        (blob and request.family, f"--family with {kind}", "it says its chip; drop --family"),
+        (blob and request.cqes, f"--cqes with {kind}", "drop it"),
+        (blob and request.struct, f"--struct with {kind}", "drop it"),
+        (blob and entries and not request.sqes, f"{entries} of {kind}", "add --sqes to see its entries"),
         (not blob and request.sqes, "--sqes with a raw file", "raw files are shown as SQEs anyway; drop --sqes"),
         (
             request.run is not None and not (record and request.sqes),

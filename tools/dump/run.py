@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
 
+from emu_plugins.om.magic import MAGIC_BYTES
 from formats import SQE_SIZE
 from tools.dump import cqes, items
 from tools.dump.data import Data, opened
 from tools.dump.known import known_names
+from tools.dump.logs import GLANCE, captured, entries_of, is_folder, is_log, no_entries, tell
 from tools.dump.present import Part, Scene, present
 from tools.dump.request import SKIPPED, Request, check
 from tools.dump.selection import slots
@@ -26,6 +28,7 @@ from tools.stacked import wrapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from formats import Registry
     from tools.dump.items import Item
     from tools.dump.selection import Selection
 
@@ -40,10 +43,30 @@ def dump(request: Request) -> int:
         OptionError: options that do not belong together, names that do not exist, wrong policies.
         FormatError: a blob of which nothing can be shown.
     """
+    if is_folder(request.file):
+        return _log(request, None)
     with opened(request.file) as data:
-        if request.hex_text or request.words is not None or _is_hex(bytes(data.view[:8192])):
+        head = bytes(data.view[:GLANCE])
+        plain = not (request.hex_text or request.words is not None)
+        if plain and not (request.cqes or request.struct) and is_log(head):
+            return _log(request, data)
+        if not plain or _is_hex(head):
             return _hex(request, data)
         return _binary(request, data)
+
+
+def _log(request: Request, data: Data | None) -> int:
+    """The entries in a log or a folder of logs; hex that is in no line of an entry is read as in other text."""
+    capture = captured(request, data)
+    raw = b"".join(sqe.raw for sqe in entries_of(capture))
+    if not raw:
+        if data is not None and _is_hex(bytes(data.view[:GLANCE])):
+            return _hex(request, data)
+        raise no_entries(request, folder=data is None)
+    cut = tell(request, capture)
+    family = None if request.chip else request.family or ("v200" if capture.dialect == "950" else None)
+    code = _binary(replace(request, family=family), Data(raw))
+    return SKIPPED if cut else code
 
 
 def _is_hex(head: bytes) -> bool:
@@ -69,8 +92,13 @@ def _hex(request: Request, data: Data) -> int:
 
 def _binary(request: Request, data: Data) -> int:
     blob, record = is_blob(data.view), bytes(data.view[:2]) == b"PK" and _is_record(data)
-    check(request, blob=blob, record=record)
+    model = bytes(data.view[:4]) == MAGIC_BYTES and not (request.struct or request.cqes or request.family)
+    check(request, blob=blob, record=record, model=model)
     host = Layouts(request.without)
+    if model:
+        from tools.dump.om import dump_om  # noqa: PLC0415 - raw files do without
+
+        return dump_om(request, data, host.host)
     if blob:
         from tools.dump.blobs import dump_blob  # noqa: PLC0415 - raw files do without the device
 
@@ -160,10 +188,10 @@ def _records(request: Request, data: Data, host: Layouts) -> _Records:
         return _Records(struct.size, "a record", "records", partial(items.records, struct, data), family)
     if request.cqes:
         family = _named(request, host) or Family("v100", "the usual one; --family decides")
-        return _completions(family, data)
+        return _completions(family, data, registry)
     family = _named(request, host) or guess_family(registry, data)
     if _are_completions(request, family, data):
-        return _completions(Family("v100", "guessed: completion entries; --family decides"), data)
+        return _completions(Family("v100", "guessed: completion entries; --family decides"), data, registry)
     reader = items.Reader(registry, family.name)
     wide = reader.zero_stream is None
     single = reader if single_units(registry, family.name) else None
@@ -192,8 +220,8 @@ def _are_completions(request: Request, family: Family, data: Data) -> bool:
     return cqes.plausible("v100", data)
 
 
-def _completions(family: Family, data: Data) -> _Records:
-    reader = cqes.Completions(family.name)
+def _completions(family: Family, data: Data, registry: Registry) -> _Records:
+    reader = cqes.Completions(family.name, registry)
     return _Records(reader.size, "a completion entry", "cqes", partial(reader.scan, data), family)
 
 

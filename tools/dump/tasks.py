@@ -1,10 +1,11 @@
-"""Model tasks of a blob: names of all type numbers (`reference/om_format.md` 7), and what a task does in words."""
+"""Model tasks of a blob: what a task does, in words; names of types are in `emu_plugins.om.names`."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from emu_plugins.om.names import TASK_NAMES, task_name
 from formats.blob import BLOCK_DIM_PLACEHOLDER, KernelType, TaskType
 
 if TYPE_CHECKING:
@@ -12,22 +13,7 @@ if TYPE_CHECKING:
 
     from formats.blob import Blob, BlobTask
 
-TASK_NAMES: Mapping[int, str] = MappingProxyType(dict(enumerate((
-    "KERNEL", "EVENT_RECORD", "EVENT_WAIT", "FUSION_START", "FUSION_END", "KERNEL_EX", "HCCL", "STREAM_SWITCH",
-    "STREAM_ACTIVE", "LABEL_SET", "LABEL_SWITCH", "LABEL_GOTO", "PROFILER_TRACE", "MEMCPY_ASYNC", "NOTIFY_RECORD",
-    "NOTIFY_WAIT", "REDUCE_ASYNC", "RDMA_SEND", "EVENT_RESET", "MODEL_END_GRAPH", "STREAM_SWITCH_N", "RDMA_DB_SEND",
-    "MEMCPY_ADDR_ASYNC", "STREAM_LABEL_SWITCH_BY_INDEX", "STREAM_LABEL_GOTO", "MODEL_EXIT", "ALL_KERNEL",
-    "PROFILER_TRACE_EX", "FFTS_TASK", "FFTS_PLUS_TASK", "DSA_TASK", "CMO", "BARRIER", "NPU_GET_FLOAT_STATUS",
-    "NPU_CLEAR_FLOAT_STATUS", "DVPP", "NPU_GET_DEBUG_FLOAT_STATUS", "NPU_CLEAR_DEBUG_FLOAT_STATUS", "CMO_ADDR",
-    "VECTOR_KERNEL", "VECTOR_ALL_KERNEL", "UPDATE", "NOP", "PREPROCESS_KERNEL", "SUPER_KERNEL", "MEM_EVENT_RECORD",
-    "MEM_EVENT_WAIT", "FUSION_KERNEL", "KERNEL_LAUNCH_V2", "CCU_KERNEL", "CUSTOM_KERNEL",
-))))  # fmt: skip
-"""Every task type number with its name."""
-
-
-def task_name(number: int) -> str:
-    """Name of a task type, or `TYPE_n` for a number without one."""
-    return TASK_NAMES.get(number, f"TYPE_{number}")
+__all__ = ["TASK_NAMES", "arguments", "blocks", "does", "op_name", "task_name"]
 
 
 def blocks(task: BlobTask) -> str:
@@ -74,7 +60,10 @@ _DOES: Mapping[int, Callable[[Blob, BlobTask], str]] = MappingProxyType(
         TaskType.KERNEL: _kernel,
         TaskType.ALL_KERNEL: _kernel,
         TaskType.FFTS_PLUS_TASK: _kernel,
+        TaskType.VECTOR_KERNEL: _kernel,
         TaskType.VECTOR_ALL_KERNEL: _kernel,
+        TaskType.NOTIFY_RECORD: lambda _blob, task: f"set notify {task.event_id}",
+        TaskType.NOTIFY_WAIT: lambda _blob, task: f"wait for notify {task.event_id}",
         TaskType.EVENT_RECORD: lambda _blob, task: f"set event {task.event_id}",
         TaskType.EVENT_WAIT: lambda _blob, task: f"wait for event {task.event_id}",
         TaskType.MODEL_END_GRAPH: lambda _blob, _task: "tell the caller that the model has ended",

@@ -67,12 +67,15 @@ _TABLE = """
   do     Destroy what is no longer used, or use fewer; sqemu chips NAME shows the limit.
 207007
   means  no event id is left
-  cause  Each sinking operator takes one event, each producer of a depended value another.
-  do     Destroy what is no longer used, or use fewer; sqemu chips NAME shows the limit.
+  cause  Each sinking operator takes one event, each producer of a depended value another, and so does every place where
+         a long stream is split (policy stream_split) or joined to the end.
+  do     Destroy what is no longer used, or use fewer: let fewer operators sink in one graph, or split the graph. sqemu
+         check counts them, sqemu chips NAME shows the limit.
 207008
   means  no stream id is left
-  cause  Each main stream with sinking operators takes an attached one, too.
-  do     Destroy what is no longer used, or use fewer; sqemu chips NAME shows the limit.
+  cause  Each main stream with sinking operators takes an attached one, too, and a stream that is too long for one ring
+         is split into several (policy stream_split).
+  do     Destroy what is no longer used, or use fewer; sqemu check counts them, sqemu chips NAME shows the limit.
 207009
   means  no notify id is left
   cause  Each loaded model takes one for its end of graph.

@@ -6,6 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tools.explanations.ids_device import DEVICE_IDS
+from tools.explanations.ids_om import OM_IDS
+from tools.explanations.ids_snapshot import SNAPSHOT_IDS
 from tools.explanations.text import parse
 
 if TYPE_CHECKING:
@@ -14,6 +16,36 @@ if TYPE_CHECKING:
     from tools.explanations.text import Parts
 
 _TABLE = """
+# plans of injections
+injection.plan
+  means  a plan of injections cannot be read
+  cause  No JSON, an unknown kind or field, a value of another type, or two fields that exclude each other.
+  do     The message names the place; docs/injection.md has all kinds with their fields.
+injection.target
+  means  a plan names something that the program does not have
+  cause  A mistyped node, kind, engine or buffer; a stream or task id of another chip or another compilation; an entry
+         that sets no flag, or an operator whose tiling does not sink.
+  do     The message lists what there is; sqemu dump PROGRAM shows all entries with their streams and tasks.
+injection.field
+  means  a plan names a field that the entry or context does not have
+  cause  A mistyped name, or a field of another kind of entry.
+  do     The message lists the fields; sqemu formats NAME shows a layout.
+injection.bits
+  means  bits or a value of a plan do not fit the field
+  cause  Bits count from 0, the lowest, within the field, not within the entry.
+  do     The message has the width of the field.
+injection.buffer
+  means  bytes of a plan lie outside of the buffer, or belong to a ring, a context or a tiling cell
+  cause  An offset too large; or bytes that only updates and the tiling server write.
+  do     Use flip-field for entries, flip-context for contexts and corrupt-cell for tiling cells.
+injection.moment
+  means  a change before the fetch is asked for an entry that is fetched as it is submitted
+  cause  The entry belongs to a stream of no model, whose entries the host submits one by one.
+  do     Use "when": "execute".
+injection.limit
+  means  a plan sets a limit to what is not less than the chip has, or to less than any chip has
+  cause  The figure of another chip, or 0.
+  do     sqemu chips NAME shows the figures of a chip.
 # the command
 usage
   means  the command line cannot be read
@@ -45,15 +77,19 @@ option.sweep
   do     Write, for example, --sweep dk=1..256, --sweep ub=65536..262144:16384 or --sweep dk=64,80,96.
 option.compiled
   means  an option that counts when a graph is compiled was given for a compiled program
-  cause  A policy of scope compile, or a GE option, with a task blob.
+  cause  A policy of scope compile, a GE option or --tiling with a task blob; --explain with one that V1 runs.
   do     Give it to sqemu compile, or run the graph itself.
+option.contradiction
+  means  two options say different things
+  cause  --runtime names one runtime and --policy runtime=… the other.
+  do     Give one of the two.
 dump.options
   means  options of sqemu dump that do not belong together
   cause  For example --family with a task blob.
   do     The message says which one to drop.
 dump.unknown
   means  a file is neither a task blob nor SQEs
-  cause  An empty file, a graph, an npz, an .om file.
+  cause  An empty file, a graph, an npz.
   do     Give a blob written by sqemu compile, or a file of 64-byte entries as --dump-rings writes them.
 dump.where
   means  the expression of --where cannot be read
@@ -79,6 +115,26 @@ dump.hex
   means  hex text cannot be read at all
   cause  --hex for a binary file, or text of another kind.
   do     Give the output of hexdump -C, xxd or od, or plain hex words.
+dump.log
+  means  a log holds no whole entry
+  cause  Its lines report faults without the words of entries, or the words are cut.
+  do     sqemu postmortem says what the log reports; the firmware's log of the same moment has the words.
+capture.empty
+  means  a folder holds no file to read
+  cause  It is empty, or another folder than that of the logs.
+  do     Give a log, or the folder that the logs were collected into.
+replay.empty
+  means  no whole entry was captured, so there is nothing to load into a device
+  cause  The logs have no words of entries, or each lacks some.
+  do     Give the firmware's logs, or the host's at level debug; sqemu postmortem --json shows what was read.
+replay.chip
+  means  no chip is known for the family of the captured entries
+  cause  --family names one whose chips are not described here, or the family was guessed wrongly.
+  do     Name one with --chip; sqemu chips lists them.
+replay.fault
+  means  a captured entry failed, as the logs say that it did
+  cause  A replay repeats the fault of the logs; its reason lies in memory that logs do not have.
+  do     Read the report of sqemu postmortem on that task.
 dump.cqes
   means  the family has no completion entries that are known
   cause  --cqes with a family that has no completion queue format.
@@ -434,5 +490,5 @@ record.run
 
 """
 
-IDS: Mapping[str, Parts] = MappingProxyType({**parse(_TABLE), **DEVICE_IDS})
+IDS: Mapping[str, Parts] = MappingProxyType({**parse(_TABLE), **DEVICE_IDS, **OM_IDS, **SNAPSHOT_IDS})
 """Parts of an explanation by id."""

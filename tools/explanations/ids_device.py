@@ -36,12 +36,38 @@ hazard.uninitialised-read
   means  a task reads bytes that nobody wrote
   cause  The task that should have written them did not run, or runs later.
   do     Find the writer and the order; policy uninitialised_read = fault stops at the first one.
+hazard.unordered-access
+  means  two entries touch the same bytes, one of them writes, and nothing orders the two
+  cause  No chain of events, notifies, activations or host calls leads from one to the other. Here one came first; on
+         another chip, or on another day, the other may.
+  do     Let the first record an event that the stream of the second waits for. Seen with policy ordering=report.
+hazard.update-inputs
+  means  a task update reads a tiling cell that another entry writes, and nothing orders the two
+  cause  The tiling task and the update are on different streams without an event between them.
+  do     Put the update behind the tiling task on its stream, or let an event order them.
+hazard.unordered-update
+  means  an entry executes that an update patches, and nothing orders it behind the update
+  cause  The wait in front of the kernel is missing, or is for an event that is recorded before the update.
+  do     Record the event behind the update, and wait for it before the kernel, with enough NOPs in between.
+hazard.lost-update
+  means  a field was patched twice before its entry executed, so that the first patch has no effect
+  cause  Two updates name one kernel, or a kernel was left out between them.
+  do     Let the kernel execute between the two, or take one of them out.
+hazard.flag-reuse
+  means  a wait passes a flag that was set twice since it was clear, so it may come before either setter
+  cause  The reset between two uses of an event is missing, or two streams record one event.
+  do     Reset the event between the two, or give each its own.
 deadlock
   means  no task can run, and streams wait
   cause  An event or notify that nobody sets: its setter failed, waits itself, or does not exist.
-  do     The report names for each stream what it waits for and where the setter is. Repair that one.
+  do     The report names for each stream what it waits for and where the setter is; "because" tells the circle or the
+         missing record, and "do" one way out.
 
 # faults
+injection.failed-task
+  means  a task fails because a plan of injections says so
+  cause  sqemu run --inject with an injection of kind fail-task; the code is the plan's.
+  do     Look at what else stops because of it; take the injection out of the plan to run without it.
 kernel.placeholder-block-dim
   means  a kernel started with the placeholder block dim 0xFFFF
   cause  The update had not reached the entry that ran: it came too late for the prefetch, or the event was recorded

@@ -16,7 +16,7 @@ _TABLE = """
 E10001
   means  an option has a value outside its valid range
   cause  ge.tiling_schedule_optimize of a session, a graph or a build is none of empty, 0 and 1, or was given in om2
-         mode, where it is not supported at all.
+         mode, where it is not supported at all; or --tiling and --tiling_schedule_optimize contradict each other.
   do     Give one of the values that the message lists, or drop the option.
 E10006
   means  the command line flag --tiling_schedule_optimize has a value other than 1 and 0
@@ -72,8 +72,10 @@ EE1018
 EE1019
   means  a stream of a model is full
   cause  A ring bound to a model is written once and never wraps, so its tasks are limited: 2042 on 310P, 2013 on
-         910B.
-  do     Put fewer tasks on one stream, or fewer NOPs (policy nop_count).
+         910B. The compiler lets a stream that is too long go on in another one, unless policy stream_split is off; a
+         single operator is never cut.
+  do     Compile with --policy stream_split=on, put fewer tasks on one stream, or insert fewer NOPs (policy nop_count);
+         sqemu check shows the tasks of every stream.
 EE1023
   means  a resource of the device is used up; the message says which
   cause  No event, notify, stream or model id, or no SQ and CQ is left.

@@ -7,10 +7,8 @@ import json
 import zipfile
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from formats.blob import encode
-from tools.executions import as_values, ring_files, trace_lines
+from tools.executions import as_values, patch_values, ring_files, trace_lines
 from tools.files import STDIN, read_bytes
 from tools.npz import FIRST_DATE
 from tools.record import BLOB, FORMAT, MANIFEST, VERSION
@@ -44,7 +42,7 @@ class RecordWriter:
         folder = f"runs/{len(self._inputs)}"
         self._inputs.append({"file": inputs, "sha256": _hash(inputs)})
         self._put(f"{folder}/trace.jsonl", trace_lines(result.trace))
-        entries = (json.dumps(msgspec.to_builtins(entry)) + "\n" for entry in result.patches)
+        entries = (json.dumps(patch_values(entry)) + "\n" for entry in result.patches)
         self._put(f"{folder}/journal.jsonl", "".join(entries).encode())
         values = as_values(result, dict(model.details))
         del values["patches"]

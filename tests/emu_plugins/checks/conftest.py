@@ -46,6 +46,12 @@ def probe(host):
 
 
 @pytest.fixture
+def graph_of_probes():
+    """The graph that `probe` compiles."""
+    return probe_graph
+
+
+@pytest.fixture
 def findings(host):
     """(id, place) of everything the checks find in a blob; policies by name."""
 

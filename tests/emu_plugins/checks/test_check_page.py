@@ -12,6 +12,7 @@ from emu_core.plugins import PluginHost
 from emu_core.policies import PolicySet
 from emu_plugins.checks.explanations import EXPLANATIONS
 from emu_plugins.checks.specs import SPECS
+from emu_plugins.chips.figures import FIGURES
 
 DOCS = Path(__file__).parents[3] / "docs"
 CHECK, DEVICE = ((DOCS / name).read_text() for name in ("check.md", "device.md"))
@@ -22,7 +23,10 @@ COLUMNS = {"A2, A3": "ascend910b3", "310P": "ascend310p3", "950": "ascend950pr_9
 def test_every_check_has_its_row():
     """In the order in which they are run."""
     section = CHECK.partition("## Checks\n")[2].partition("A finding is")[0]
-    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [REFERENCES, *(spec.name for spec in SPECS)]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [
+        REFERENCES,
+        *(spec.name for spec in (*SPECS, FIGURES)),
+    ]
 
 
 def test_every_id_is_listed():

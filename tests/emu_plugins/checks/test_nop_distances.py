@@ -44,7 +44,7 @@ def test_check_and_machine_agree(probe, findings, host, nops, reset):
 def test_the_smallest_safe_count_is_named(probe, findings, chip, policies, safe):
     """P - 1 NOPs, P without the reset, for each operator by its kernel."""
     found = _unsafe(findings(probe(2, chip=chip, nop_count=0), full=True, **policies))
-    assert [f.where for f in found] == ["task 2 (ALL_KERNEL of op0)", "task 7 (ALL_KERNEL of op1)"]
+    assert [f.where for f in found] == ["task #2 (ALL_KERNEL of op0)", "task #7 (ALL_KERNEL of op1)"]
     assert all(f.level == "error" and f"the smallest safe count is {safe}:" in f.remedy for f in found)
     assert not _unsafe(findings(probe(2, chip=chip, nop_count=safe), full=True, **policies))
     assert len(_unsafe(findings(probe(2, chip=chip, nop_count=safe - 1), full=True, **policies))) == 2

@@ -148,7 +148,7 @@ def test_kernels_on_two_streams_without_an_event_race(race, findings):
 def test_a_wait_without_a_record(findings):
     """The task and the event are named."""
     found = findings(_program((WAIT, 0, 2), (END, 0, None), streams=1), full=True)
-    assert [(f.id, f.where) for f in found] == [("check.wait-no-record", "task 0 (EVENT_WAIT)")]
+    assert [(f.id, f.where) for f in found] == [("check.wait-no-record", "task #0 (EVENT_WAIT)")]
     assert "event 2" in found[0].what
 
 
@@ -161,7 +161,10 @@ def test_a_record_without_a_wait_is_a_note(findings):
 def test_a_circle_of_waits(findings):
     """Two streams that each record behind a wait for the other."""
     made = _program((WAIT, 0, 0), (RECORD, 0, 1), (END, 0, None), (WAIT, 1, 1), (RECORD, 1, 0))
-    assert [w for id_, w in findings(made) if id_ == "check.deadlock"] == ["task 0 (EVENT_WAIT)", "task 3 (EVENT_WAIT)"]
+    assert [w for id_, w in findings(made) if id_ == "check.deadlock"] == [
+        "task #0 (EVENT_WAIT)",
+        "task #3 (EVENT_WAIT)",
+    ]
 
 
 def test_no_end(findings):
@@ -172,6 +175,6 @@ def test_no_end(findings):
 def test_an_early_end(findings):
     """A stream nobody waits for may be at work when the end is reported; one that is waited for may not."""
     loose = _program((NOP, 1, None), (END, 0, None))
-    assert findings(loose) == [("check.end-early", "task 0 (NOP)")]
+    assert findings(loose) == [("check.end-early", "task #0 (NOP)")]
     joined = _program((NOP, 1, None), (RECORD, 1, 0), (WAIT, 0, 0), (END, 0, None))
     assert findings(joined) == []

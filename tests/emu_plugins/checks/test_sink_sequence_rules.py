@@ -51,7 +51,7 @@ def test_two_kernels(blob, findings):
 def test_no_tiling_task(blob, findings):
     """An update without a tiling task has nothing to read."""
     made = replace(blob, tasks=blob.tasks[1:])
-    assert ("check.sink-unmatched", "task 3 (UPDATE of op0)") in findings(made, **SAFE)
+    assert ("check.sink-unmatched", "task #3 (UPDATE of op0)") in findings(made, **SAFE)
 
 
 @pytest.mark.parametrize("dropped", [(4,), (0, 4)])
@@ -66,9 +66,9 @@ def test_no_update(blob, findings, dropped):
 @pytest.mark.parametrize(
     ("order", "where"),
     [
-        ((1, 2, 3, 0, 4, 5, 6), "task 2 (ALL_KERNEL of op0)"),
-        ((0, 1, 2, 4, 3, 5, 6), "task 3 (UPDATE of op0)"),
-        ((0, 1, 2, 3, 5, 4, 6), "task 4 (EVENT_RECORD of op0)"),
+        ((1, 2, 3, 0, 4, 5, 6), "task #2 (ALL_KERNEL of op0)"),
+        ((0, 1, 2, 4, 3, 5, 6), "task #3 (UPDATE of op0)"),
+        ((0, 1, 2, 3, 5, 4, 6), "task #4 (EVENT_RECORD of op0)"),
     ],
 )
 def test_list_order(blob, findings, reordered, order, where):
@@ -78,7 +78,7 @@ def test_list_order(blob, findings, reordered, order, where):
 
 def test_the_picture_order_is_an_error(probe, findings):
     """Policy sink_run_order=picture records before it patches."""
-    assert ("check.sink-order", "task 4 (EVENT_RECORD of op0)") in findings(
+    assert ("check.sink-order", "task #4 (EVENT_RECORD of op0)") in findings(
         probe(nop_count=1, sink_run_order="picture"), **SAFE
     )
 
@@ -87,8 +87,8 @@ def test_wait_and_record_have_different_events(blob, findings, edited):
     """The kernel's wait names an event that the attached stream never records."""
     made = replace(edited(blob, 1, event_id=7), events=(*blob.events, BlobEvent(7, "other")))
     ids = dict(findings(made, **SAFE))
-    assert ids["check.sink-event"] == "task 1 (EVENT_WAIT of op0)"
-    assert ids["check.wait-no-record"] == "task 1 (EVENT_WAIT of op0)"
+    assert ids["check.sink-event"] == "task #1 (EVENT_WAIT of op0)"
+    assert ids["check.wait-no-record"] == "task #1 (EVENT_WAIT of op0)"
 
 
 def test_wait_and_record_are_on_one_stream(blob, findings, edited):
@@ -100,13 +100,13 @@ def test_wait_and_record_are_on_one_stream(blob, findings, edited):
 def test_no_wait(blob, findings):
     """A kernel without a wait before it does not wait for its tiling."""
     made = replace(blob, tasks=(blob.tasks[0], *blob.tasks[2:]))
-    assert ("check.sink-wait", "task 2 (ALL_KERNEL of op0)") in findings(made, **SAFE)
+    assert ("check.sink-wait", "task #2 (ALL_KERNEL of op0)") in findings(made, **SAFE)
 
 
 def test_something_between_wait_and_kernel(blob, findings, edited):
     """Only NOPs may stand between the two."""
     made = replace(edited(blob, 2, type=TaskType.EVENT_RECORD, event_id=1), events=(*blob.events, BlobEvent(1, "e")))
-    assert ("check.sink-wait", "task 2 (EVENT_RECORD of op0)") in findings(made, **SAFE)
+    assert ("check.sink-wait", "task #2 (EVENT_RECORD of op0)") in findings(made, **SAFE)
 
 
 @pytest.mark.parametrize(("stream", "count"), [(0, 2), (2, 1)])
@@ -137,4 +137,4 @@ def test_address_of_the_tiling_data(blob, findings, edited, text, what):
 def test_tasks_of_unknown_types_are_named(blob, findings):
     """A type that no loader knows is an error at the task, and no check stumbles over it."""
     made = replace(blob, tasks=(*blob.tasks, BlobTask(99, 0)))
-    assert ("blob.task-type", "task 7 (type 99)") in findings(made, **SAFE)
+    assert ("blob.task-type", "task #7 (type 99)") in findings(made, **SAFE)

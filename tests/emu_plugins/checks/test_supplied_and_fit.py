@@ -6,7 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from emu_core.api import compile_graph
+from emu_core.graph import CompileOptions
 from emu_core.plugins import PluginHost
+from emu_core.policies import PolicySet
+from emu_plugins.compiler.limits import uses_in_words
 from formats.blob import BlobTask, TaskType
 
 
@@ -72,8 +76,32 @@ def test_the_last_task_that_fits(probe, findings, chip, most):
     assert f"the program takes {most + 1}: filler {most + 1 - used}, op0 {used - 1}, end of graph 1" in found[0].what
 
 
+def test_what_to_do_about_a_full_stream_depends_on_the_policy(probe, findings):
+    """Streams that were not split can be; where they were, only fewer entries help."""
+    full = [BlobTask(TaskType.NOP, 0, node="filler")] * 2100
+    for policy, words in (("off", "--policy stream_split=on"), ("on", "insert fewer NOPs (policy nop_count)")):
+        made = probe(chip="ascend310p3", stream_split=policy)
+        (found,) = findings(replace(made, tasks=(*full, *made.tasks)), full=True)
+        assert found.id == "EE1019"
+        assert words in found.remedy
+
+
+def test_tasks_of_no_operator_are_named_by_what_they_are_for(graph_of_probes, host):
+    """30 probes of 8 entries on a stream that holds 63: 36 of them fit beside the margin of 27, which is 4 probes.
+
+    The first part has 4 and a record; those between wait, have 4 probes, and record; so 8 parts, joined by 7 events.
+    The tiling stream has 3 entries per probe: 11 fit beside the record, in later parts too; 3 parts, 2 events.
+    """
+    chip = replace(host.chip("ascend310p3"), usable_tasks=63)
+    blob = compile_graph(graph_of_probes(30), chip, CompileOptions(offline=False), host)
+    policies = PolicySet(host.policy_specs, blob.policies)
+    found = {use.figure: dict(use.users) for use in uses_in_words(blob, chip, policies)}
+    assert found["max_events"]["joins of split streams"] == 7 + 2
+    assert "no operator" not in found["max_events"]
+
+
 def test_bad_references_come_first(blob, findings, edited):
     """With an index that points nowhere no other check is run."""
     assert findings(edited(blob, 0, op=5)) == [("blob.reference", "tasks[0]")]
-    assert findings(edited(blob, 0, stream_id=9)) == [("blob.task", "task 0")]
-    assert findings(edited(blob, 1, event_id=9)) == [("blob.task", "task 1")]
+    assert findings(edited(blob, 0, stream_id=9)) == [("blob.task", "task #0")]
+    assert findings(edited(blob, 1, event_id=9)) == [("blob.task", "task #1")]

@@ -9,9 +9,10 @@ import pytest
 
 from emu_core.api import compile_graph
 from emu_core.device import Device
-from emu_core.errors import InputError, LimitError, Refusal
+from emu_core.errors import InputError, LimitError, PluginError, Refusal
 from emu_core.graph import CompileOptions
 from emu_core.plugins import PluginHost
+from emu_plugins.runtime import Runtime
 from formats.blob import BlobEvent, BlobStream, BlobTask, TaskType
 
 GRAPH = {
@@ -45,6 +46,27 @@ def program(host):
         return compile_graph(GRAPH, chip, CompileOptions(offline=False, policies=given), host)
 
     return make
+
+
+@pytest.mark.parametrize("family", ["v201", "arch9201"])
+def test_families_like_v200_are_not_taken_for_it(program, host, family):
+    """A program for such a chip compiles; loading it, and a runtime on it, say that nobody executes its entries."""
+    chip = replace(host.chip("ascend950pr_9599"), name="like-950", family=family)
+    blob, device = program(chip), Device(chip, {}, host)
+    for use in (device.load, lambda _: Runtime(device)):
+        with pytest.raises(InputError, match=family) as caught:
+            use(blob)
+        assert (caught.value.id, caught.value.refusal) == ("chip.no-engines", Refusal.UNSUPPORTED_HERE)
+
+
+@pytest.mark.parametrize(("family", "lacks"), [("arch5162", "CqeError"), ("other", "SqeHeader, CqeError, CommonSqe")])
+def test_families_without_completions_make_no_device(program, host, family, lacks):
+    """Their programs compile; a device says which layouts are missing."""
+    chip = replace(host.chip("ascend950pr_9599"), name="like-950", family=family)
+    assert program(chip).chip == "like-950"
+    with pytest.raises(PluginError, match=f"has no layout {lacks};") as caught:
+        Device(chip, {}, host)
+    assert caught.value.id == "chip.no-layouts"
 
 
 UNSAFE = ["ascend910b4-1", "ascend910_9362", "ascend910_9363"]

@@ -34,6 +34,29 @@ def test_compile_run_dump(sqemu, inputs, tmp_path):
     assert sqemu("dump", record).code == 0
 
 
+def test_dump_knows_the_family_without_being_told(sqemu, inputs, tmp_path):
+    """Raw entries of the family are guessed; one of its completion entries is read by the layout that it supplies."""
+    rings = tmp_path / "rings"
+    assert sqemu("run", GRAPH, "--chip", "edu-one", "--inputs", inputs, "--outputs", tmp_path / "o.npz",
+                 "--dump-rings", rings).code == 0  # fmt: skip
+    shown = sqemu("dump", rings / "sq0" / "executed.bin", "--json").objects
+    assert (shown[0]["family"], "guessed" in shown[0]["reason"]) == ("edu", True)
+    assert "EduKernelSqe" in {entry.get("struct") for entry in shown}
+    # phase 1, type 1, queue 2, head 3, stream 2, task 7; then an empty slot, then an error of kind 4
+    first = bytes.fromhex("05000200 0300 0200 0200 0700 00000000")
+    failed = bytes.fromhex("07040200 0400 0300 0200 0800 2a000000")
+    (tmp_path / "cq").write_bytes(first + bytes(16) + failed)
+    for chosen in (("--chip", "edu-one"), ("--family", "edu")):
+        found = sqemu("dump", tmp_path / "cq", "--cqes", "--json", *chosen).objects
+        entries = [each for each in found if each["section"] == "cqes"]
+        assert [(e["struct"], e["stream_id"], e["task_id"]) for e in entries] == [
+            ("CqeError", 2, 7),
+            ("CqeError", 2, 8),
+        ]
+        assert [e["fields"]["error_type"] for e in entries] == [0, 4]
+        assert entries[1]["fields"]["sq_sw_status"] == 0x2A
+
+
 def test_check_and_explain(sqemu, tmp_path):
     """The package's own check is run, and its ids are explained."""
     clean = sqemu("check", GRAPH, "--chip", "edu-one")

@@ -33,10 +33,9 @@ def _record(task: Task) -> Outcome:
 
 def _wait(task: Task) -> Outcome:
     signal = _flag_of(task)
-    signals = task.device.signals
-    if not signals.is_set(signal):
+    if not task.device.signals.is_set(signal):
         return Wait(signal)
-    task.stream.window.released(signals.fired_at(signal))
+    task.passed(signal)
     return Run(0, detail=str(signal))
 
 
