@@ -19,6 +19,7 @@ GROUPS = {
     "compile": "tools.bench.compile_group",
     "cgdr": "tools.bench.cgdr_group",
     "explain": "tools.bench.explain_group",
+    "order": "tools.bench.order_group",
     "logs": "tools.bench.logs_group",
     "trace": "tools.bench.trace_group",
 }

@@ -159,10 +159,12 @@ def layouts() -> dict[str, CStruct]:
 class Loaded:
     """A device with a program in its rings; `again` makes the program ready to run once more on the same rings."""
 
-    def __init__(self, rings: list[Units], events: Iterable[type[Event]] = EVENTS, cores: int | None = None) -> None:
+    def __init__(
+        self, rings: list[Units], events: Iterable[type[Event]] = EVENTS, cores: int | None = None, **policies: str
+    ) -> None:
         chip = HOST.chip(CHIP)
         self.device = Device(
-            chip if cores is None else replace(chip, core_num_aic=cores), plugins=HOST, trace=Trace(events)
+            chip if cores is None else replace(chip, core_num_aic=cores), policies, HOST, trace=Trace(events)
         )
         self.streams = [self.device.create_stream(f"bench {i}", bound=False) for i in range(len(rings))]
         for stream, ring in zip(self.streams, rings, strict=True):
@@ -183,4 +185,6 @@ class Loaded:
             if decode:
                 stream.decoded = None
         self.device.signals.clear_all()
+        if self.device.ordering is not None:
+            self.device.ordering.forget_flags()
         self.device.clear_history()
