@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from emu_core.chips import Latencies as Latencies
     from emu_core.cores import CorePool as CorePool
     from emu_core.cores import Demand as Demand
+    from emu_core.deprecations import PluginDeprecationWarning as PluginDeprecationWarning
     from emu_core.device import Device as Device
     from emu_core.engines import Effect as Effect
     from emu_core.engines import Handler as Handler
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from emu_core.engines import Run as Run
     from emu_core.engines import Task as Task
     from emu_core.engines import Wait as Wait
-    from emu_core.deprecations import PluginDeprecationWarning as PluginDeprecationWarning
     from emu_core.errors import DeviceFault as DeviceFault
     from emu_core.errors import EmulatorBug as EmulatorBug
     from emu_core.errors import GraphError as GraphError
@@ -69,9 +69,9 @@ if TYPE_CHECKING:
     from emu_core.kernels import Cost as Cost
     from emu_core.kernels import KernelLaunch as KernelLaunch
     from emu_core.kernels import KernelSpec as KernelSpec
-    from emu_core.kernels import PipeUse as PipeUse
     from emu_core.kernels import Mix as Mix
     from emu_core.kernels import MixType as MixType
+    from emu_core.kernels import PipeUse as PipeUse
     from emu_core.model import Model as Model
     from emu_core.model import Port as Port
     from emu_core.model import Result as Result

@@ -2,7 +2,7 @@
 
 | step | in this table | in `hookspecs` | a plugin that uses it |
 |---|---|---|---|
-| deprecated in `since` | a row | still there, works as before | works; `PluginDeprecationWarning` names it, once per host |
+| deprecated in `since` | a row | still there, as before | works; `PluginDeprecationWarning` names it, once per host |
 | removed in `until` | the row stays | gone | is refused; the message says what to use |
 
 `until` is at least two minor releases after `since`. Adding an argument needs no row: hooks are called by name, and a

@@ -76,7 +76,7 @@ def send(events: Iterable[Event], logger: Any, *, wanted: LogFilter = EVERYTHING
 
 def _context(values: dict[str, Any]) -> dict[str, Any]:
     """What is bound of an event; it is taken out of `values`."""
-    found = {name: values.pop(name) for name in ("stream", "task") if name in values}
+    found: dict[str, Any] = {name: values.pop(name) for name in ("stream", "task") if name in values}
     if not found and "writer_stream" in values:
         found = {"stream": values["writer_stream"], "task": values["writer_task"]}
     node = values.pop("node", "")

@@ -67,13 +67,14 @@ def lines_of(records: Iterable[Event], log: Sequence[tuple[Any, ...]], wanted: f
     if keys is None:
         for entry in log:
             writer.add(entry)
-        return _ENCODER.encode_lines([*found, *writer.found])
+        return _ENCODER.encode_lines(found + writer.found)
     times, at = keys.times.tolist(), 0
     for entry, count in zip(log, keys.counts, strict=True):
         if count:
             writer.add(entry, times[at : at + count])
             at += count
-    return _ENCODER.encode_lines([*found, *map(writer.found.__getitem__, keys.order().tolist())])
+    found += map(writer.found.__getitem__, keys.order().tolist())
+    return _ENCODER.encode_lines(found)
 
 
 _STARTED, _DONE, _PATCHED = (line_class(kind) for kind in (TaskStarted, TaskDone, Patched))

@@ -5,7 +5,7 @@
 | `behind` | after the head of a queue that is active | it comes when that queue goes on |
 | `stopped` | at or after the head of a queue that stopped with an error | it never runs |
 | `inactive` | in a queue that nobody activated | it runs once somebody does |
-| `ran` | before the head | it has set the flag; somebody has cleared it since, or the wait came too late |
+| `ran` | before the head | it has run: somebody cleared the flag since, or it was lost |
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Setter:
     def text(self) -> str:
         """What it would do, and why it has not."""
         return {
-            SetterState.RAN: f"{self.place} set it before",
+            SetterState.RAN: f"{self.place} ran before, and the flag is clear",
             SetterState.STOPPED: f"{self.place} would set it, but that stream stopped at task {self.head}",
             SetterState.INACTIVE: f"{self.place} would set it, but nobody activated that stream",
             SetterState.BEHIND: f"{self.place} would set it, but stream {self.stream} is at task {self.head}",

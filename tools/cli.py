@@ -41,6 +41,7 @@ COMMANDS = {
     "asm": "Turn the text or JSON of a dump back into bytes.",
     "diff": "Compare two ring files or two blobs by stream, task and field.",
     "trace": "Look into a recorded run: summary, patches, causes, timeline.",
+    "report": "Make one HTML page of a recorded run that needs no network.",
     "formats": "List binary layouts, or show one with a picture of its bits.",
     "header": "Write the layouts of a family as a C header.",
     "chips": "List chips with their figures and sources.",

@@ -22,7 +22,7 @@ from tools.options import debug_option, json_option, plugin_option, policy_optio
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind or struct, for example kernel.")
 @click.option("--range", "slots", metavar="A:B", help="Only slots A to B, B excluded; round the end if A is beyond B.")
 @click.option("--where", metavar="EXPR", help="Only where EXPR holds: 'block_dim > 8 and kind == \"kernel\"'.")
-@click.option("--sqes", is_flag=True, help="Load a task blob into a device of its chip and show the rings.")
+@click.option("--sqes", is_flag=True, help="Load a task blob or offline model into a device and show the rings.")
 @click.option("--run", type=click.IntRange(0), metavar="N", help="With --sqes of a run record: execution N, from 0.")
 @click.option("--cqes", is_flag=True, help="The file holds completion entries.")
 @click.option("--struct", metavar="NAME", help="The file is an array of this struct; `sqemu formats` lists them.")
@@ -62,7 +62,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Show FILE: a task blob, 64-byte SQEs such as the ring files of `sqemu run --dump-rings`, a run record written by
-    `sqemu run --record`, completion entries, or hex text; `-` reads stdin. What it is, its content says.
+    `sqemu run --record`, an offline model (.om), completion entries, or hex text; `-` reads stdin. What it is, its
+    content says.
 
     Exit code 1 says that something was skipped.
     """  # noqa: D205 - the first paragraph is what `--help` shows

@@ -92,13 +92,16 @@ def patches(file: str, run: int | None, without: tuple[str, ...], as_json: bool)
 def journal(
     file: str, field: str | None, task: str | None, run: int | None, without: tuple[str, ...], as_json: bool
 ) -> None:
-    """History and last writer of a field of entries or contexts, or of a tiling cell."""
+    """History and last writer of a field of entries or contexts, or of a tiling cell; or how it was loaded."""
+    from tools.given_plugins import make_host  # noqa: PLC0415
     from tools.trace.show_writes import Wanted, show_journal  # noqa: PLC0415
+    from tools.trace.source import read_recording  # noqa: PLC0415
     from tools.trace.tasks import parse_task  # noqa: PLC0415
 
     wanted = Wanted(field, parse_task(task) if task is not None else None)
-    recording = _open(file, without)
-    show_journal(recording, _chosen(recording, run), wanted, as_json=as_json)
+    host = make_host(without)
+    recording = read_recording(file)
+    show_journal(recording, _chosen(recording, run), wanted, host, as_json=as_json)
 
 
 @command.command("why")

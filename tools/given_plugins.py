@@ -77,10 +77,16 @@ class Layouts:
         """See the class."""
         return make_host(self._without)
 
+    @property
+    def asked_for(self) -> bool:
+        """Whether an option names a plugin, to load it or to leave it out."""
+        ctx = click.get_current_context(silent=True)
+        return bool(self._without or switches.given(ctx) or switches.left_out(ctx))
+
     @cached_property
     def registry(self) -> Registry:
         """The built-in layouts, with those of plugins if there is any plugin beside the built-in ones."""
-        return self.host.registry if self._without or _given() or others_installed() else BUILTIN
+        return self.host.registry if self.asked_for or others_installed() else BUILTIN
 
     def chip(self, name: str) -> Chip:
         """The chip called `name`; `InputError` lists the known ones."""

@@ -12,7 +12,7 @@ from emu_core.device import Device
 from emu_core.errors import OptionError
 from emu_core.snapshot.session import Executions
 from tools.given_plugins import make_host
-from tools.npz import read_npz
+from tools.npz import NpzArrays
 from tools.program import Wanted, load_program
 from tools.show import columns, json_line, safe
 from tools.stacked import wrapped
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from emu_core.plugins import PluginHost
     from emu_core.snapshot.session import Session
     from formats.blob import Blob
+    from tools.npz import Array
 
 STEPS = 5
 """Steps of the user's program before the snapshot."""
@@ -56,11 +57,13 @@ def _known(host: PluginHost, name: str) -> str:
 
 def _program(path: str, inputs: tuple[str, ...], chip: str, policies: tuple[str, ...], host: PluginHost) -> Program:
     loaded = load_program(path, Wanted(chip, policies=policies), host)
-    arrays = [read_npz(each) for each in inputs]
+    arrays = [dict(NpzArrays(each)) for each in inputs]
     return Program(path, partial(_made, loaded.blob, loaded.policies, arrays), before=STEPS, after=1_000_000)
 
 
-def _made(blob: Blob, policies: dict[str, str], arrays: list, host: PluginHost) -> tuple[Device, Session]:
+def _made(
+    blob: Blob, policies: dict[str, str], arrays: list[dict[str, Array]], host: PluginHost
+) -> tuple[Device, Session]:
     device = Device(blob.chip, policies, host)
     return device, Executions(device.load(blob), arrays)
 

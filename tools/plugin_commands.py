@@ -35,7 +35,7 @@ def command_called(name: str) -> click.Command | None:
             where=owner,
             remedy="report this to the author of the plugin, or leave it out",
         )
-    command.invoke = _named(command.invoke, f"{owner}, subcommand {name}")  # type: ignore[method-assign]
+    setattr(command, "invoke", _named(command.invoke, f"{owner}, subcommand {name}"))  # noqa: B010 - one object only
     return command
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from emu_core.hook_calls import PluginInfo
     from emu_core.plugins import PluginHost
 
+
 def show(without: tuple[str, ...], *, as_json: bool) -> None:
     """Print every plugin, then clashes, and who is asked first."""
     modules, took = _imported()
@@ -30,9 +31,8 @@ def show(without: tuple[str, ...], *, as_json: bool) -> None:
     off = switches.switched_off()
     if as_json:
         for order, plugin in enumerate(plugins):
-            json_line({"plugin": plugin.name, "order": order, **asdict(plugin)})
-        for hook in ANSWERS:
-            json_line({"hook": hook, "asked": list(host.asked(hook))})
+            asked = {h: host.asked(h).index(plugin.name) for h in ANSWERS if plugin.name in host.asked(h)}
+            json_line({"plugin": plugin.name, "order": order, "asked": asked, **asdict(plugin)})
         for error in wrong:
             json_line(error.as_json())
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_plugins.kernels.stand_in import POLICY, grouped, stand_ins_of
+from emu_plugins.runtime.stand_in import POLICY, grouped, stand_ins_of
 from tools.say import say
 
 if TYPE_CHECKING:

@@ -38,10 +38,10 @@ def _wrong(struct: CStruct, registry: Registry) -> Iterator[str]:
             yield f"build(parse(b)) differs from b = {raw[:16].hex()}…"
             break
     for name, bits in _fields(struct):
-        raw, largest = bytearray(struct.size), (1 << bits) - 1
+        record, largest = bytearray(struct.size), (1 << bits) - 1
         field = struct.field(name)
-        field.patch(raw, 0, largest)
-        if field.read(raw) != largest or sum(map(int.bit_count, raw)) != bits:
+        field.patch(record, 0, largest)
+        if field.read(record) != largest or sum(map(int.bit_count, record)) != bits:
             yield f"field {name} does not keep {bits} bits"
     if struct.sqe_type is not None:
         yield from _recognised(struct, registry)

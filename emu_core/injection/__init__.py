@@ -21,7 +21,10 @@ is.
 | `plan` | the plan, as it is read from a file |
 | `limits` | the chip with smaller limits |
 | `targets` | which entries a plan means, and that they can be |
-| `bits` | fields and bytes that change |
+| `checks` | that everything a plan names is there, before anything runs |
+| `bits` | fields that change |
+| `buffers` | buffers and tiling cells by the names that users know |
+| `fetches` | when entries are fetched |
 | `altered` | engines that do something else than they should |
 | `actions` | one action per kind |
 | `moments` | things that happen at a virtual time |

@@ -46,10 +46,11 @@ class Fired:
     run: int
     more: int = 0
 
-    def text(self) -> str:
-        """One line of the report."""
+    def text(self, run: int | None = None) -> str:
+        """One line of the report on execution `run`, which tells when it was in another one."""
         more = f", and {self.more} more time{'s' * (self.more > 1)}" if self.more else ""
-        return f"injected: {self.what} at {self.time} ns{more}"
+        earlier = f", in execution {self.run}" if run not in (None, self.run) else ""
+        return f"injected: {self.what} at {self.time} ns{earlier}{more}"
 
 
 @dataclass(eq=False)
@@ -90,7 +91,8 @@ class Injections:
     """A plan that is at work on a loaded model until `close`.
 
     Attributes:
-        fired: what has happened so far, in that order.
+        fired: what has happened in the present execution, in that order, behind the first time of each injection in
+            earlier ones.
 
     Raises:
         InputError: the plan names something that the program does not have (see `emu_core.injection.checks`).
@@ -154,14 +156,11 @@ class Injections:
     def _begin(self) -> None:
         """An execution starts: its inputs are written, and nothing is fetched."""
         run = self.model.device.run
+        self.fired = list({fired.index: fired for fired in reversed(self.fired)}.values())[::-1]
         for armed in self._armed:
             if armed.fetches is not None and _in_run(armed.injection, run):
                 self._flip(armed, armed.fetches.at_start)
         self._ticker.arm()
-
-    def fired_in(self, run: int) -> tuple[Fired, ...]:
-        """What happened in an execution."""
-        return tuple(fired for fired in self.fired if fired.run == run)
 
     def never(self) -> tuple[str, ...]:
         """The injections that never happened, and how near they came, one sentence each."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from emu_core.clock import Clock
 
-LAST = 1 << 62
+LAST = 1 << 40
 """Behind every stream id: at equal times everything else goes first."""
 
 

@@ -45,6 +45,8 @@ class Outcome(StrEnum):
     FAILS_ANYWAY = "fails-anyway"
 
 
+MOST_NAMED = 8
+"""Streams that the verdict on a deadlock names; its report has all."""
 GOOD = frozenset({Outcome.IDLE, Outcome.UNAFFECTED})
 
 
@@ -75,10 +77,10 @@ def judge(plain: Result, found: Result, limits: Sequence[str], fired: Sequence[F
     """What came of a plan.
 
     Args:
-        plain, found: an execution without and with the plan. limits: what was shrunk. fired: what happened so far, in
-            this execution and earlier ones.
+        plain, found: an execution without and with the plan. limits: what was shrunk.
+        fired: what happened in this execution and earlier ones (`Injections.fired`).
     """
-    causes = (*limits, *(f.text() for f in fired))
+    causes = _causes(limits, fired, found.run)
     outcome, what = _outcome(plain, found)
     if outcome is Outcome.UNAFFECTED and not causes:
         outcome, what = Outcome.IDLE, "nothing was injected so far"
@@ -87,11 +89,19 @@ def judge(plain: Result, found: Result, limits: Sequence[str], fired: Sequence[F
     return Verdict(outcome, found.run, causes, what)
 
 
+def _causes(limits: Sequence[str], fired: Sequence[Fired], run: int) -> tuple[str, ...]:
+    """What was injected: limits, then this execution, then the first time in an earlier one of what is not in this."""
+    now = [one for one in fired if one.run == run]
+    earlier = [one for one in fired if one.run != run and one.index not in {n.index for n in now}]
+    return (*limits, *(one.text(run) for one in (*now, *earlier)))
+
+
 def _outcome(plain: Result, found: Result) -> tuple[Outcome, str]:
     if not plain.ok:
         return Outcome.FAILS_ANYWAY, f"without the plan the program ends with {_end(plain)}, with it with {_end(found)}"
     if found.deadlock is not None:
-        return Outcome.DEADLOCK, f"{len(found.deadlock.blocked)} stream(s) wait for ever"
+        waiting = ", ".join(f"stream {b.stream} for {b.signal}" for b in found.deadlock.blocked[:MOST_NAMED])
+        return Outcome.DEADLOCK, f"{len(found.deadlock.blocked)} stream(s) wait for ever: {waiting}"
     if found.faults:
         return Outcome.FAILED, f"{_end(found)}, with {len(found.faults[0].consequences)} consequence(s)"
     difference = first_difference(plain, found)
@@ -141,5 +151,5 @@ def refused(error: SqemuError, limits: Sequence[str]) -> Verdict:
 
 def stopped(error: SqemuError, run: int, limits: Sequence[str], fired: Sequence[Fired]) -> Verdict:
     """The verdict on an execution that a plugin ended with an error of its own."""
-    causes = (*limits, *(f.text() for f in fired))
+    causes = _causes(limits, fired, run)
     return Verdict(Outcome.STOPPED, run, causes, f"the execution was stopped, {error.id}: {error.text()}")

@@ -79,7 +79,8 @@ def _npu_setups() -> Setups:
 @pytest.fixture
 def _npu_devices(request: pytest.FixtureRequest) -> Devices:
     """The devices of this test, for its report."""
-    return request.node.stash.setdefault(_DEVICES, Devices())
+    found: Devices = request.node.stash.setdefault(_DEVICES, Devices())
+    return found
 
 
 @pytest.fixture

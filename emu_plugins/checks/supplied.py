@@ -8,7 +8,7 @@ from emu_core.checks import Finding, Level
 from emu_core.device import Device
 from emu_plugins.checks.operators import KERNELS, place
 from emu_plugins.chips.refusals import executes, no_engines
-from emu_plugins.kernels.stand_in import grouped, stand_in_ops, stand_ins_of
+from emu_plugins.runtime.stand_in import grouped, stand_in_ops, stand_ins_of
 from formats.blob.model import TaskType
 
 if TYPE_CHECKING:

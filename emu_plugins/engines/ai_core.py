@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 TYPE = 0
 PLACEHOLDER = 0xFFFF
+MOST_BLOCKS = 2 * (PLACEHOLDER - 1)
+"""Blocks of both parts of a split kernel together."""
 DESCRIPTOR_BYTES = 64
 
 AI_VECTOR = 1
@@ -84,6 +86,7 @@ class AiCore:
         if head is not None and head["magic"] == SUPER_KERNEL_MAGIC:
             return self._super_kernel(task, entry, pc, head)
         spec, key = self.resolve(task, pc)
+        check_part(pc, head)
         launch = KernelLaunch(
             task.memory,
             task.field(entry.struct, entry.args) & (1 << 52) - 1,
@@ -133,6 +136,19 @@ class AiCore:
         if spec.products and task.device.chip.product not in spec.products:
             raise _fault(f"kernel {spec.name} has no binary for {task.device.chip.product}", "kernel.product")
         return spec, entry["tiling_key"]
+
+
+def check_part(pc: int, head: Mapping[str, int] | None) -> None:
+    """Nothing when the blocks of all parts of a split kernel can be, by the words of its descriptor.
+
+    Raises:
+        DeviceFault: more than two launches can have: something overwrote the descriptor (`kernel.bad-pc`).
+    """
+    if head is not None and max(head["first_block"], head["blocks"]) > MOST_BLOCKS:
+        raise _fault(
+            f"the kernel entry at PC {pc:#x} says block {head['first_block']} of {head['blocks']}: that is too many",
+            "kernel.bad-pc",
+        )
 
 
 def check_batch(task: Task, demand: Demand) -> None:

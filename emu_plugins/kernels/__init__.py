@@ -6,23 +6,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_core import hookimpl
-from emu_plugins.kernels import add_custom_tiling_sink, list_probe, mix_probe, stand_in, tiling_probe
+from emu_plugins.kernels import add_custom_tiling_sink, list_probe, mix_probe, tiling_probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from emu_core import KernelSpec, OperatorSpec
-    from emu_core.kernels import AicpuKernelSpec
-    from emu_core.policies import PolicySpec
 
 EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "probe.launch": "TilingProbe, MixProbe or ListProbe was launched without a block, with a tiling key it has no "
     "entry for, or with tiling data of more elements than the chip has memory for.\n"
     "do: Look for hazard.stale-prefetch, or for an entry that was patched or built by hand.",
-    "kernel.stand-in": "An operator runs as a timed stand-in: no plugin has its kernel or function, so it takes its "
-    "time on the right cores and computes nothing (docs/om.md).\n"
-    "cause: A model of another compiler (.om), or a plugin that is not loaded.\n"
-    "do: Read times and order, not outputs; load the plugin that has the operator. stand_in_time sets the duration.",
     "add.launch": "AddCustomTilingSink was launched without a block, with a tiling key other than 0 and 1, or with "
     "tiling data that no tiling of it writes.\n"
     "do: Look for hazard.stale-prefetch, or for an entry that was patched or built by hand.",
@@ -37,22 +31,8 @@ def sqemu_operators() -> tuple[OperatorSpec, ...]:
 
 @hookimpl
 def sqemu_kernels() -> tuple[KernelSpec, ...]:
-    """Their kernels, and the timed stand-ins of unknown ones."""
-    return (
-        tiling_probe.KERNEL, mix_probe.KERNEL, list_probe.KERNEL, add_custom_tiling_sink.KERNEL, *stand_in.KERNELS,
-    )  # fmt: skip
-
-
-@hookimpl
-def sqemu_aicpu_kernels() -> tuple[AicpuKernelSpec, ...]:
-    """The timed stand-in of AI CPU functions."""
-    return (stand_in.AICPU,)
-
-
-@hookimpl
-def sqemu_policies() -> tuple[PolicySpec, ...]:
-    """How long stand-ins take."""
-    return (stand_in.STAND_IN_TIME,)
+    """Their kernels."""
+    return (tiling_probe.KERNEL, mix_probe.KERNEL, list_probe.KERNEL, add_custom_tiling_sink.KERNEL)
 
 
 @hookimpl

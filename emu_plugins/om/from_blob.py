@@ -35,10 +35,12 @@ _NOTIFIES = frozenset({TaskType.NOTIFY_RECORD, TaskType.NOTIFY_WAIT})
 def om_of_blob(blob: Blob, *, wide: bool = True) -> bytes:
     """`blob` as a file; `wide`: with 64-bit tables. Raises `PluginError` (`extra.missing`) without protobuf."""
     made = _Graph(blob)
-    tasks = writer.task_info([made.task(task) for task in blob.tasks])
+    define = writer.model_def(made.model())
+    sizes = {"memory_size": made.memory(), "weight_size": len(made.weights)}
+    tasks = writer.task_info([made.task(task) for task in blob.tasks], **sizes)
     kernels = writer.kernel_items((kernel.name, _BINARY) for kernel in blob.kernels)
     partitions = [
-        (PartitionType.MODEL_DEF, writer.model_def(made.model())),
+        (PartitionType.MODEL_DEF, define),
         (PartitionType.WEIGHTS_DATA, bytes(made.weights)),
         (PartitionType.TBE_KERNELS, kernels),
         (PartitionType.TASK_INFO, tasks),
@@ -58,6 +60,12 @@ class _Graph:
         self._producer: dict[int, str] = {i: f"{blob.tensors[i].name}:0" for i in self._sources}
         for op in blob.ops:
             self._producer |= {t: f"{op.name}:{k}" for k, t in enumerate(op.outputs)}
+
+    def memory(self) -> int:
+        """Bytes of everything that is no constant."""
+        blob = self._blob
+        tensors = sum(t.size for t in blob.tensors if t.role is not TensorRole.CONSTANT)
+        return tensors + sum(sum(op.workspaces) for op in blob.ops)
 
     def model(self) -> Fields:
         """The fields of MODEL_DEF; fills the weights."""

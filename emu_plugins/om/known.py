@@ -129,8 +129,8 @@ def _counts(spec: OperatorSpec, slots: int) -> tuple[int, ...]:
 def stored_tiling(op: Op, model: OmModel) -> Tiling | None:
     """The stored answer of the operator's tiling, or None."""
     ids = op.attrs.get(TILING_IDS)
-    wanted = {i for i in ids if isinstance(i, int) and _kind(i) == AI_CORE} if isinstance(ids, tuple) else set()
-    return next((each for each in model.tilings if not wanted.isdisjoint(each.ids)), None)
+    wanted = [i for i in ids if isinstance(i, int) and _kind(i) == AI_CORE] if isinstance(ids, tuple) else []
+    return next((model.tiling_of[i] for i in wanted if i in model.tiling_of), None)
 
 
 def _kind(number: int) -> int:

@@ -1,7 +1,7 @@
 """An offline model as a task blob, to be checked, loaded and run (`docs/om.md`).
 
 Operators and kernels that plugins have are taken over with everything the loader needs: arguments by args format,
-tiling answers, the sink sequence. All others become timed stand-ins (`emu_plugins.kernels.stand_in`), marked with what
+tiling answers, the sink sequence. All others become timed stand-ins (`emu_plugins.runtime.stand_in`), marked with what
 they stand for and why.
 """
 
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from emu_plugins.kernels.stand_in import FUNCTION, LIBRARY, MARK, kernel_for
 from emu_plugins.om.chosen import Way, core_of, way_of
 from emu_plugins.om.cursor import om_error
 from emu_plugins.om.known import Known, known_operator, stored_tiling
 from emu_plugins.om.names import task_name
 from emu_plugins.om.tensors import CONSTANT, DATA, OUTPUT, Tensors
+from emu_plugins.runtime.stand_in import FUNCTION, LIBRARY, MARK, kernel_for
 from formats.blob import Blob, BlobEvent, BlobKernel, BlobOp, BlobStream, BlobTask, KernelType, TaskType
 
 if TYPE_CHECKING:

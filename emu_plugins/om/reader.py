@@ -7,6 +7,8 @@ are listed, not read.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from emu_plugins.om.container import Container, Header, Partition, Parts, read_container
@@ -19,6 +21,8 @@ from emu_plugins.om.tasks import TaskList, read_task_list
 from emu_plugins.om.tilings import Tiling, read_tilings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from emu_plugins.om.attributes import Attributes
     from emu_plugins.om.values import Graph, Op
     from formats.buffers import Buffer
@@ -76,6 +80,15 @@ class OmModel:
         """Bytes of WEIGHTS_DATA."""
         found = self.parts.first(PartitionType.WEIGHTS_DATA)
         return found.data if found else memoryview(b"")
+
+    @cached_property
+    def tiling_of(self) -> Mapping[int, Tiling]:
+        """The stored tiling by each id it is stored for; of two for one id the first."""
+        found: dict[int, Tiling] = {}
+        for tiling in self.tilings:
+            for number in tiling.ids:
+                found.setdefault(number, tiling)
+        return MappingProxyType(found)
 
     def number(self, name: str) -> int:
         """The attribute `name` of the model as a number; 0 when it is absent or none."""

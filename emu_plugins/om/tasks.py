@@ -34,7 +34,7 @@ EVENT_TYPES = frozenset({1, 2, 18})
 NOTIFY_TYPES = frozenset({14, 15})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """One task.
 

@@ -22,6 +22,8 @@ DTYPES: Mapping[int, str] = MappingProxyType({
     37: "float6_e3m2", 38: "float6_e2m3", 39: "float4_e2m1", 40: "float4_e1m2", 41: "hifloat4",
 })  # fmt: skip
 """Element types by the numbers of the graph, which are not those of the C API (`om_format.md` 8.4)."""
+_MOST_DIGITS = 9
+"""Digits of the number of an output; more make no output of anything."""
 FORMATS: Mapping[int, str] = MappingProxyType({0: "NCHW", 1: "NHWC", 2: "ND"})
 """Formats of MODEL_INOUT_INFO."""
 
@@ -31,7 +33,7 @@ def dtype_name(number: int) -> str:
     return DTYPES.get(number, f"dtype {number}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TensorDesc:
     """A tensor of the graph: element type by the graph's numbers, shape as stored, bytes; where its weights lie."""
 
@@ -45,7 +47,7 @@ class TensorDesc:
     attrs: Attributes = field(default_factory=lambda: _NONE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor with bytes of its own; they are empty when they lie in the weights of the model."""
 
@@ -53,7 +55,7 @@ class Tensor:
     data: bytes = b""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Named:
     """Attributes with a name."""
 
@@ -61,7 +63,7 @@ class Named:
     attrs: Attributes = field(default_factory=lambda: _NONE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Op:
     """An operator; `id` is what tasks call `op_index`.
 
@@ -91,7 +93,8 @@ class Op:
             name, _, number = each.rpartition(":")
             if number == "-1":
                 continue
-            found.append((name, int(number)) if name and number.isascii() and number.isdigit() else None)
+            known = name and number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS
+            found.append((name, int(number)) if known else None)
         return tuple(found)
 
 

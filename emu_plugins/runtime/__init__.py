@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from emu_core.device import Device
+    from emu_core.kernels import AicpuKernelSpec, KernelSpec
     from emu_core.model import Model
     from emu_plugins.runtime.host import *  # noqa: F403 - the names are listed there
     from formats.blob import Blob
@@ -53,12 +54,38 @@ POLICIES = (
         ("off", "on"),
         "arguments are dumped after an exception: the last 8 bytes of a sink's tiling data are its record's index",
     ),
+    PolicySpec(
+        "stand_in_time",
+        Scope.DEVICE,
+        "bytes",
+        ("bytes",),
+        "how long a timed stand-in of an unknown kernel takes: its bytes at the memory rate of its cores, or a number "
+        "of nanoseconds per block",
+        number=True,
+        largest=1_000_000_000,
+    ),
 )
 
 
 @hookimpl
+def sqemu_kernels() -> Iterable[KernelSpec]:
+    """The timed stand-ins of unknown kernels."""
+    from emu_plugins.runtime.stand_in import KERNELS  # noqa: PLC0415 - only where kernels are looked up
+
+    return KERNELS
+
+
+@hookimpl
+def sqemu_aicpu_kernels() -> Iterable[AicpuKernelSpec]:
+    """The timed stand-in of AI CPU functions."""
+    from emu_plugins.runtime.stand_in import AICPU  # noqa: PLC0415 - only where functions are looked up
+
+    return (AICPU,)
+
+
+@hookimpl
 def sqemu_policies() -> Iterable[PolicySpec]:
-    """Policies of the loader."""
+    """Policies of the loader and of timed stand-ins."""
     return POLICIES
 
 

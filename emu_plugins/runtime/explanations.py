@@ -1,4 +1,4 @@
-"""What the ids of the host API mean and what to do, for `sqemu explain`; vendor ids are explained by the command.
+"""What the ids of the host API and the loader mean and what to do; vendor ids are explained by the command.
 
 A text is the meaning, and on lines of their own `cause:` and `do:` (`docs/explain.md`).
 """
@@ -27,6 +27,10 @@ EXPLANATIONS: Mapping[str, str] = MappingProxyType({
     "507027": "A kernel is not registered.\n"
     "cause: No plugin supplies it, it has no binary for this chip, or no entry for the tiling key.\n"
     "do: Load its plugin, or register the program with the key.",
+    "kernel.stand-in": "An operator runs as a timed stand-in: no plugin has its kernel or function, so it takes its "
+    "time on the right cores and computes nothing (docs/om.md).\n"
+    "cause: A model of another compiler (.om), or a plugin that is not loaded.\n"
+    "do: Read times and order, not outputs; load the plugin that has the operator. stand_in_time sets the duration.",
     "run.shape": "The shapes of the arrays of an execution do not go together; nothing has run.\n"
     "cause: An operator refuses the shapes that reach it, they lead to an output that does not fit what the compiler "
     "saw, or the tensors do not fit the memory of the chip.\n"

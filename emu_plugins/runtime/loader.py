@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING
 
 from emu_core.errors import InputError
 from emu_core.origin import NOWHERE, Origin
-from emu_plugins.kernels.stand_in import stand_ins_of
 from emu_plugins.runtime.arguments import Slots, argument_block, argument_words
 from emu_plugins.runtime.deferred import Deferred
 from emu_plugins.runtime.host.handles import DEFAULT_FLAG, HEAD_STREAM, EventStyle
@@ -44,6 +43,7 @@ from emu_plugins.runtime.redistribution import redistributable
 from emu_plugins.runtime.run_shapes import require_shapes, run_shapes
 from emu_plugins.runtime.sink_context import TilingContextAddr, TilingSinkTaskInfo, place_platform, place_sink_buffer
 from emu_plugins.runtime.split_kernels import VECTOR_KERNELS, notify_ids, part_of_kernel, split_blocks
+from emu_plugins.runtime.stand_in import refuse_stand_ins, stand_ins_of
 from emu_plugins.runtime.super_kernels import launch_super_kernel, place_super_kernel, sub_launches
 from emu_plugins.runtime.v2.schedule import ExecutionSchedule
 from emu_plugins.tiling.build import refreshed_tensor
@@ -119,6 +119,7 @@ class _Loader:
         inputs, outputs = placement.ports(blob.inputs), placement.ports(blob.outputs)
         v2 = self.device.policies["runtime"] == "v2"
         if blob.unknown_shape or v2:
+            refuse_stand_ins(blob)
             make = ExecutionSchedule if v2 else HostSchedule
             schedule = make(runtime, blob, placement, self.operators, self.programs)
             schedule.parts = self._load_parts(schedule.caller) if blob.unknown_shape else {}

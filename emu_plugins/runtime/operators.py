@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from emu_core.errors import InputError
 from emu_core.operators import TensorInfo
 from emu_plugins.compiler.options import DETERMINISTIC, DETERMINISTIC_LEVEL
-from emu_plugins.kernels.stand_in import stand_in_operator, stand_in_ops
+from emu_plugins.runtime.stand_in import stand_in_operator, stand_in_ops
 from emu_plugins.tiling.instances import IR_COUNTS, ir_counts
 from emu_plugins.tiling.request import TilingRequest
 from formats.dtypes import dtype_coded

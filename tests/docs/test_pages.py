@@ -84,7 +84,8 @@ class TestOperators:
 
 RECORDS = (
     "OperatorSpec", "InputSpec", "OutputSpec", "AttrSpec", "TensorInfo", "Case", "KernelSpec", "Cost", "KernelLaunch",
-    "StorageShape", "TensorDesc", "PlatformInfo", "PolicySpec",
+    "StorageShape", "TensorDesc", "PlatformInfo", "PolicySpec", "PassSpec", "PassInput", "ImporterSpec", "DumpView",
+    "DumpEntry", "ObserverSpec", "Observed", "CommandSpec",
 )  # fmt: skip
 
 

@@ -12,13 +12,15 @@ import pytest
 import emu_core
 
 NAMES = """
-    Acts AicpuKernelSpec AicpuLaunch Arrays AttrSpec AttrValue Case CheckSpec Chip Clears CompileOptions
-    CommandSpec Compiled CorePool CoreType Cost Deadlock Demand Device DeviceFault DumpEntry DumpView EVENTS Effect EmulatorBug Fault Finding
-    Fixed GraphError Handler Hazard Holds ImporterSpec InputError InputSpec JournalEntry KernelLaunch KernelSpec Latencies
-    Launch Level Limit LimitError Mix MixType Model Observed ObserverSpec OperatorSpec OptionError Origin Outcome OutputSpec PipeUse
-    PassInput PassSpec Placement PlatformInfo PluginDeprecationWarning PluginError PluginHost PolicySpec Port Problem Refusal Result Run Scope Sets
-    ShapeError Signal SqemuError StorageShape Stream Task TaskBlob TensorDesc TensorInfo TilingContext
-    TilingError TilingFunction Trace Wait Waits Writer compile_graph compile_with_report drain hookimpl
+    Acts AicpuKernelSpec AicpuLaunch Arrays AttrSpec AttrValue Case CheckSpec Chip Clears CommandSpec
+    CompileOptions Compiled CorePool CoreType Cost Deadlock Demand Device DeviceFault DumpEntry DumpView EVENTS
+    Effect EmulatorBug Fault Finding Fixed GraphError Handler Hazard Holds ImporterSpec InputError InputSpec
+    JournalEntry KernelLaunch KernelSpec Latencies Launch Level Limit LimitError Mix MixType Model Observed
+    ObserverSpec OperatorSpec OptionError Origin Outcome OutputSpec PassInput PassSpec PipeUse Placement
+    PlatformInfo PluginDeprecationWarning PluginError PluginHost PolicySpec Port Problem Refusal Result Run
+    Scope Sets ShapeError Signal SqemuError StorageShape Stream Task TaskBlob TensorDesc TensorInfo
+    TilingContext TilingError TilingFunction Trace Wait Waits Writer compile_graph compile_with_report drain
+    hookimpl
 """
 
 

@@ -125,7 +125,7 @@ def test_a_notify_that_another_wait_consumed(queues):
     assert (verdict.cause, verdict.streams) == (Cause.CONSUMED, (2,))
     notify_ns = bench.device.chip.latencies.notify_ns
     assert verdict.what.endswith(
-        f"stream 0 task 0 (notify_record) set it before; stream 1 task 0 cleared it at {notify_ns} ns"
+        f"stream 0 task 0 (notify_record) ran before, and the flag is clear; stream 1 task 0 cleared it at {notify_ns} ns"
     )
     assert "once for each wait" in verdict.remedy
 
@@ -142,7 +142,7 @@ def test_who_cleared_a_flag_is_left_out_when_the_trace_does_not_have_it(queues, 
     for stream in (first, second):
         bench.add(stream, "notify_wait", 0)
     (verdict,) = verdicts(bench, records, first, second)
-    assert verdict.what.endswith("(notify_record) set it before")
+    assert verdict.what.endswith("(notify_record) ran before, and the flag is clear")
 
 
 def test_entries_of_a_wrapped_ring_are_found_where_they_are(queues, chip):

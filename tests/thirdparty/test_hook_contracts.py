@@ -15,7 +15,9 @@ import emu_core
 from emu_core import Device, PluginHost, compile_graph, hookimpl, hookspecs
 from emu_core.checks import run_checks
 from emu_core.hook_calls import ANSWERS, RECORDS
+from emu_plugins.importers import read_graph
 from tools.given_plugins import load
+from tools.importer_of import importer_of
 
 ROOT = Path(__file__).parents[2]
 EDU = Path(__file__).parent / "edu"
@@ -97,6 +99,7 @@ def test_one_run_calls_every_hook_by_name(edu):
     monitor = Monitor(edu)
     host = PluginHost([monitor], without=["edu"] if _installed() else ())
     graph = json.loads((EDU / "stripe.json").read_text(encoding="utf-8"))
+    assert read_graph(b"edu-stripe,a,4", host.operators, foreign=functools.partial(importer_of, host))["name"] == "a"
     blob = compile_graph(graph, "edu-one", plugins=host)
     device = Device("edu-one", plugins=host)
     model = device.load(blob)
@@ -104,6 +107,8 @@ def test_one_run_calls_every_hook_by_name(edu):
     assert result.ok
     assert not [f for _, found in run_checks(blob, device.chip, device.policies, host) for f in found]
     assert "edu.not-patched" in host.explanations
+    assert "edu-short" in host.dump_views
+    assert "edu-kinds" in host.commands
     assert {hook for hook, calls in monitor.calls.items() if not calls} == set()
     for hook, calls in monitor.calls.items():
         assert all(tuple(sorted(named)) == tuple(sorted(arguments_of(hook))) for named in calls)

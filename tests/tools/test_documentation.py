@@ -55,7 +55,7 @@ class TestReadme:
     def test_tour(self, tmp_path):
         """Every line of the tour runs as shown, in order."""
         lines = [line.removeprefix(". .venv/bin/activate && ") for line in block("tour")]
-        assert len(lines) == 10
+        assert len(lines) == 12
         found = run_shell("\n".join(lines), tmp_path)
         assert found.returncode == 0, found.stderr
         assert "the patch came too late" in found.stdout

@@ -43,7 +43,6 @@ def blob():
         (b"PK\x03\x04" + bytes(60), "zip"),
         (b"\x7fELF" + bytes(60), "ELF"),
         (b".family v100\nPhSqe {}", "sqemu asm"),
-        (b"IMOD" + bytes(252), ".om"),
     ],
 )
 def test_other_files(sqemu, tmp_path, data, says):

@@ -16,6 +16,7 @@ EXCEPTIONS = {
     "chips": (r"  (\S+ +(A2|A3|310P|350|950|product) |-+ )", "a pipe gets a line per chip, for other programs"),
     "chips one": (r"  (\w+|-+) +", "a pipe gets a line per figure"),
     "policies": (r"  (\S+ +\w+ +\S+|-+ )", "a pipe gets a line per policy"),
+    "plugins": (r"  (\S+ +(ok|broken) |-+ )", "a pipe gets a line per plugin"),
     "dump": (r".", "a pipe gets a line per entry, and hex"),
     "sweep": (r"  .*", "a pipe gets a line per value"),
     "tiling": (r"  ChunkGatedDeltaRule tiling: T=", "the line of a log, as it is there"),
@@ -39,6 +40,7 @@ def commands(sqemu, probe):
     left = tuple(task for task in made.tasks if task.type != TaskType.EVENT_RECORD)
     (probe / "dead.sqt").write_bytes(encode(replace(made, tasks=left)))
     run = ("--inputs", probe / "in3.npz")
+    assert sqemu("run", blob, *run, *run, "--record", probe / "r.sqr").code == 0
     return {
         "demo": ("demo",),
         "compile": ("compile", probe / "probe.json", "-o", blob, "--explain"),
@@ -65,6 +67,12 @@ def commands(sqemu, probe):
         "explain": ("explain", "EE1019", "207007", "check.nop-distance"),
         "explain all": ("explain",),
         "dump": ("dump", blob),
+        "trace events": ("trace", "events"),
+        "trace summary": ("trace", "summary", probe / "r.sqr"),
+        "trace patches": ("trace", "patches", probe / "r.sqr"),
+        "trace why": ("trace", "why", probe / "r.sqr", "0:7"),
+        "trace path": ("trace", "critical-path", probe / "r.sqr"),
+        "trace sql": ("trace", "sql", probe / "r.sqr"),
     }
 
 
@@ -72,6 +80,7 @@ NAMES = [
     "demo", "compile", "compile host", "check", "check too large", "check split", "check findings", "run",
     "run hazards", "run deadlock", "compare", "compare series", "tiling", "tiling padded", "tiling 910b", "sweep",
     "chips", "chips one", "plugins", "policies", "policies one", "formats", "explain", "explain all", "dump",
+    "trace events", "trace summary", "trace patches", "trace why", "trace path", "trace sql",
 ]  # fmt: skip
 
 

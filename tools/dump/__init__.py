@@ -10,6 +10,7 @@
 | `selection`, `expr`, `expr_tokens` | which entries are shown; the language of `--where` |
 | `known` | names that entries of a family can have |
 | `recorded` | run records |
+| `om`, `om_records` | offline models: choice and output; a table of sections |
 | `present`, `views` | entries in the view that was asked for |
 | `ways` | whether entries are shown one by one or many at a time |
 | `fast`, `fast_kinds`, `fast_sheet`, `fast_text` | tables and compact text of long rings, many rows at a time |

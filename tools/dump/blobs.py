@@ -12,7 +12,7 @@ from formats import FormatError
 from formats.blob import decode
 from formats.blob import sections as file_sections
 from tools.asm import writer
-from tools.dump import items, rings
+from tools.dump import items
 from tools.dump.blob import SECTIONS, header, summary
 from tools.dump.damaged import Damaged
 from tools.dump.known import known_names
@@ -25,7 +25,7 @@ from tools.show import cut, heading, json_line, lines, safe, width
 from tools.stacked import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from emu_core.plugins import PluginHost
     from formats.blob import Blob
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from tools.dump.items import Item
 
 
-def dump_blob(request: Request, data: Data, host: PluginHost) -> int:
+def dump_blob(request: Request, data: Data, host: Callable[[], PluginHost]) -> int:
     """Show a blob, or what is left of it; returns the exit code.
+
+    `host` gives the plugins, which are needed only for its rings.
 
     Raises:
         FormatError: a blob of which nothing can be shown, or a damaged one that should be loaded.
@@ -55,7 +57,7 @@ def dump_blob(request: Request, data: Data, host: PluginHost) -> int:
             remedy="drop --chip",
         )
     if request.sqes:
-        _rings(request, blob, host)
+        _rings(request, blob, host())
     elif request.view == "asm":
         lines(writer.blob_lines(data.view, file_sections(data.view)))
     else:
@@ -126,6 +128,8 @@ def _say(error: FormatError) -> None:
 
 
 def _rings(request: Request, blob: Blob, host: PluginHost) -> None:
+    from tools.dump import rings  # noqa: PLC0415 - it takes the machine, which a blob alone does without
+
     compile_time, rest = split_policies(host, pairs(request.policies, "--policy"))
     if compile_time:
         raise OptionError(

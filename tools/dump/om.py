@@ -21,6 +21,7 @@ from tools.options import DEFAULT_CHIP
 from tools.program import Wanted
 from tools.show import columns, cut, heading, json_line, lines, safe
 from tools.stacked import folded, wrapped
+from tools.stand_ins import say_stand_ins
 from tools.suggest import nearest
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _as_blob(request: Request, data: Data, host: PluginHost) -> None:
 
     wanted = Wanted(request.chip or DEFAULT_CHIP)
     blob = om_blob(request.file, data.view, wanted, host)
-    dump_blob(replace(request, chip=None), Bytes(encode(blob)), host)
+    say_stand_ins(blob)
+    dump_blob(replace(request, chip=None), Bytes(encode(blob)), lambda: host)
 
 
 @dataclass(frozen=True)

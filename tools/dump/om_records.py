@@ -13,6 +13,7 @@ from emu_plugins.om.items import SO_TYPES
 from emu_plugins.om.names import task_name
 from emu_plugins.om.tensors import CONSTANT
 from emu_plugins.om.values import FORMATS, Named, Tensor, TensorDesc, dtype_name
+from formats.blob import BLOCK_DIM_PLACEHOLDER
 from formats.dtypes import BY_CODE
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _op_row(record: Record) -> Sequence[object]:
     assert isinstance(inputs, list)
     assert isinstance(sizes, list)
     made = ", ".join(f"{each['dtype']}{_dims(each['shape'])}" for each in outputs)
-    text = f"{', '.join(each or '-' for each in inputs)} -> {made}" if inputs or made else ""
+    text = f"{', '.join(each or '-' for each in inputs)} -> {made}".strip() if inputs or made else ""
     return record["id"], record["name"], record["type"], record["stream_id"], text, ", ".join(map(str, sizes))
 
 
@@ -288,8 +289,13 @@ def _task_row(record: Record) -> Sequence[object]:
     args = record["args_format"] or (f"{record['args_bytes']} bytes" if record["args_bytes"] else "")
     return (
         record["index"], record["kind"], record["stream_id"], record["op"] or "", "" if flag is None else flag,
-        record["block_dim"] or "", kernel, args,
+        _blocks(record["block_dim"]), kernel, args,
     )  # fmt: skip
+
+
+def _blocks(number: object) -> str:
+    """A block dim; in hexadecimal when an update brings it, empty when the type has none."""
+    return f"{number:#x}" if number == BLOCK_DIM_PLACEHOLDER else str(number or "")
 
 
 def _by(*names: str) -> Callable[[Record], Sequence[object]]:

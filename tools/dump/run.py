@@ -102,7 +102,8 @@ def _binary(request: Request, data: Data) -> int:
     if blob:
         from tools.dump.blobs import dump_blob  # noqa: PLC0415 - raw files do without the device
 
-        return dump_blob(request, data, host.host)
+        loaded = host.host if host.asked_for else None  # what was asked for is loaded, to say what is wrong with it
+        return dump_blob(request, data, lambda: loaded or host.host)
     if record:
         from tools.dump.recorded import dump_record  # noqa: PLC0415 - raw files do without
 

@@ -22,7 +22,7 @@ _OTHERS = (
     (b"{", "is JSON text, perhaps a graph", "compile it first: sqemu compile GRAPH -o FILE"),
     (b"\x7fELF", "is an ELF file", "give a task blob or a file of SQEs"),
     (b".family", "is assembler text", "turn it into bytes first: sqemu asm TEXT -o FILE"),
-    (b"IMOD", "is an offline model (.om)", "sqemu dump shows it without --family, --struct and --cqes"),
+    (b"IMOD", "is an offline model (.om)", "sqemu dump (without --family, --struct, --cqes), check and run read it"),
 )
 """First bytes of files that end up here by mistake; no SQE of a known type starts like one of them."""
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from tools.explanations.ids_device import DEVICE_IDS
 from tools.explanations.ids_om import OM_IDS
+from tools.explanations.ids_plugins import PLUGIN_IDS
 from tools.explanations.ids_snapshot import SNAPSHOT_IDS
+from tools.explanations.ids_trace import TRACE_IDS
 from tools.explanations.text import parse
 
 if TYPE_CHECKING:
@@ -490,5 +492,7 @@ record.run
 
 """
 
-IDS: Mapping[str, Parts] = MappingProxyType({**parse(_TABLE), **DEVICE_IDS, **OM_IDS, **SNAPSHOT_IDS})
+IDS: Mapping[str, Parts] = MappingProxyType(
+    {**parse(_TABLE), **DEVICE_IDS, **OM_IDS, **SNAPSHOT_IDS, **PLUGIN_IDS, **TRACE_IDS}
+)
 """Parts of an explanation by id."""

@@ -43,7 +43,7 @@ om.message
   do     Copy the file again, or convert the model again.
 om.too-many
   means  a partition of an offline model has more in it than is read
-  cause  More than a million tasks, 262144 operators, 4 million messages or 1 GiB: a file made to harm, most likely.
+  cause  More than 262144 tasks or operators, 4 million messages or 1 GiB: a file made to harm, most likely.
   do     Split the model.
 om.attribute
   means  a compressed attribute of an offline model names none of the names or values

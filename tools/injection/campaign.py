@@ -21,7 +21,7 @@ import msgspec
 
 from emu_core.errors import LimitError, SqemuError
 from emu_core.injection import Injections, Outcome, judge, shrunk
-from emu_core.injection.plan import ShrinkLimit, name_of
+from emu_core.injection.plan import name_of
 from emu_core.injection.verdicts import refused, stopped
 from emu_core.trace import Trace
 from tools.injection.draw import Source, draw
@@ -149,8 +149,6 @@ class Trials:
             model = self.program.load(chip, Trace(()))
         except LimitError as error:
             return _trial(number, plan, (refused(error, limits),), (), "")
-        if all(isinstance(injection, ShrinkLimit) for injection in plan.injections) and not limits:
-            return Trial(number, plan, trouble="nothing was shrunk")
         injections = Injections(model, plan)
         verdicts: list[Verdict] = []
         difference = ""

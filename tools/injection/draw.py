@@ -1,5 +1,7 @@
 """Random plans over a program: one injection, sometimes two, each of something that the program has.
 
+At most one limit is shrunk, since a second one need not be smaller than what the first one left.
+
 The same seed and number give the same plan.
 """
 
@@ -86,7 +88,8 @@ def draw(source: Source, seed: int, number: int) -> Plan:
     drawn: list[Injection] = []
     while len(drawn) < count:
         found = random.choice(DRAWS)(random, source)
-        if found is not None:
+        limited = any(isinstance(one, ShrinkLimit) for one in drawn)
+        if found is not None and not (limited and isinstance(found, ShrinkLimit)):
             drawn.append(found)
     return plan_of(*drawn)
 

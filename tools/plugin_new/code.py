@@ -253,16 +253,21 @@ if TYPE_CHECKING:
 STRUCT = "${prefix}FlagSqe"
 
 
+def flag(number: int) -> Signal:
+    """The flag of that number."""
+    return Signal("$plugin flag", number)
+
+
 def _flag_of(task: Task) -> Signal:
     number, limit = task.field(STRUCT, "flag"), task.device.chip.max_events
     if number >= limit:
         raise DeviceFault(
             f"there is no flag {number}",
-            ts_code=0x7,
+            ts_code=0x4,
             id="$plugin.flag",
             remedy=f"use 0 to {limit - 1}",
         )
-    return Signal("$plugin flag", number)
+    return flag(number)
 
 
 def _record(task: Task) -> Outcome:
@@ -296,7 +301,7 @@ def handlers(device: Device) -> Iterable[Handler]:
     number, select = device.layout(STRUCT).field("flag").read, (STRUCT, "action")
 
     def recorded(sqe: bytes) -> Signal:
-        return Signal("$plugin flag", int(number(sqe)))
+        return flag(int(number(sqe)))
 
     return (
         Handler("${plugin}_flags", "record", FLAG, _record, RECORD, select, setter_of=recorded),
@@ -311,6 +316,6 @@ TEXTS = '''\
 from __future__ import annotations
 
 EXPLANATIONS = {
-    "$plugin.flag": "An entry names a flag that the chip does not have.\\ndo: use a number below max_events of the chip.",
+    "$plugin.flag": "An entry names a flag that the chip does not have.\\ndo: use a number below its max_events.",
 }
 '''

@@ -62,6 +62,4 @@ def names(plugin: str, *, package: str = "", distribution: str = "", chip: str =
 
 def _require(pattern: re.Pattern[str], value: str, option: str, form: str, taken: bool) -> None:
     if taken or not pattern.fullmatch(value) or keyword.iskeyword(value):
-        raise OptionError(
-            f"{value!r} cannot be the name here", id="plugins.name", where=option, remedy=f"give {form}"
-        )
+        raise OptionError(f"{value!r} cannot be the name here", id="plugins.name", where=option, remedy=f"give {form}")

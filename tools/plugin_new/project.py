@@ -97,6 +97,8 @@ PROGRAMS = '''\
 
 from __future__ import annotations
 
+from $package.layouts import FLAG, IDLE, RECORD, WAIT
+
 from emu_core import Device
 from emu_core.snapshot.session import Idle
 from emu_core.testing.conformance import Program
@@ -114,11 +116,11 @@ def written(device):
     idle, flag = device.layout("${prefix}IdleSqe"), device.layout("${prefix}FlagSqe")
     waiting = device.create_stream(WAITING, bound=False)
     recording = device.create_stream(RECORDING, bound=False)
-    waiting.queue.append(flag.build({"type": 2, "action": 1, "flag": 3}))
+    waiting.queue.append(flag.build({"type": FLAG, "action": WAIT, "flag": 3}))
     for sqe in (
-        idle.build({"type": 1}),
-        idle.build({"type": 1}),
-        flag.build({"type": 2, "action": 0, "flag": 3}),
+        idle.build({"type": IDLE}),
+        idle.build({"type": IDLE}),
+        flag.build({"type": FLAG, "action": RECORD, "flag": 3}),
     ):
         recording.queue.append(sqe)
     for stream in (waiting, recording):
@@ -135,6 +137,7 @@ TEST_CHIP = '''\
 from __future__ import annotations
 
 import pytest
+from $package.layouts import FLAG, RECORD
 from ${plugin}_programs import PROGRAMS, written
 
 from emu_core.testing.conformance import CHECKS, conforms
@@ -164,7 +167,7 @@ def test_a_flag_that_does_not_exist_is_a_fault(host, npu_factory):
     device = npu_factory(plugins=host)
     stream = device.create_stream("bad", bound=False)
     flag = device.layout("${prefix}FlagSqe")
-    stream.queue.append(flag.build({"type": 2, "action": 0, "flag": device.chip.max_events}))
+    stream.queue.append(flag.build({"type": FLAG, "action": RECORD, "flag": device.chip.max_events}))
     device.scheduler.ring_doorbell(stream)
     device.scheduler.run_until_idle()
     assert [fault.id for fault in device.scheduler.faults] == ["$plugin.flag"]

@@ -134,7 +134,7 @@ class Causes:
         links = [*held, Link(HOST, since, bell.time, None, what)]
         if before is None:
             return links, None
-        return [*links, *self._executed(before, "was what the host had waited for, if for anything")], before
+        return [*links, *self._executed(before, "ended last before that")], before
 
     def holders(self, task: Task) -> list[Task]:
         """Tasks on the engine of `task` while it had no core."""

@@ -161,7 +161,8 @@ def show_sql(runs: Sequence[RecordedRun], statement: str | None, *, as_json: boo
 
 
 def _refused(error: Exception) -> InputError:
-    why = "only statements that read are allowed" if "not authorized" in str(error) else str(error)
+    denied = any(word in str(error) for word in ("not authorized", "authorization denied", "prohibited"))
+    why = "only statements that read are allowed" if denied else str(error)
     return InputError(
         f"the statement cannot be run: {why}", id="trace.sql", where="SELECT",
         remedy="sqemu trace sql FILE without a statement lists the tables and their columns",

@@ -6,6 +6,8 @@ sent once and referred to by number. Field numbers are those of Perfetto's publi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,14 +32,14 @@ BEGIN, END, INSTANT = 1, 2, 3
 UUID, TRACK_NAME, PROCESS, PARENT, ORDERING, RANK, PID, PROCESS_NAME = 1, 2, 3, 5, 11, 12, 1, 6
 EXPLICIT = 3
 # InternedData, DebugAnnotation
-EVENT_NAMES, ANNOTATION_NAMES, IID, INTERNED_NAME = 2, 3, 1, 2
-ANNOTATION_NAME, ANNOTATION_IID, UINT, INT, STRING = 10, 1, 3, 4, 6
+EVENT_NAMES, ANNOTATION_NAMES, STRINGS, IID, INTERNED_NAME = 2, 3, 29, 1, 2
+ANNOTATION_IID, UINT, INT, STRING_IID = 1, 3, 4, 17
 
 CLEARED, NEEDS = 1, 2
 """Flags of a packet: numbers of names start over; the packet refers to names by number."""
 TASK_IID, SLOT_IID = 1, 2
+_NONE: Mapping[str, int] = MappingProxyType({})
 _SEQUENCE = number(SEQUENCE, 1)
-_TIME_BYTES, _TRACK_BYTES, _NAME_BYTES, _TASK_BYTES, _SLOT_BYTES = 8, 3, 3, 5, 3
 
 
 def perfetto_trace(scene: Scene) -> bytes:
@@ -53,7 +55,7 @@ def perfetto_trace(scene: Scene) -> bytes:
             uuid += 1
             descriptors.append(_track(track, uuid, parent, rank))
             writer.track(track, uuid)
-    return b"".join([interned(writer.names), *descriptors, *writer.parts()])
+    return b"".join([interned(writer.names, writer.arguments, writer.strings), *descriptors, *writer.parts()])
 
 
 def _packet(*parts: bytes) -> bytes:
@@ -70,11 +72,15 @@ def _track(track: Track, uuid: int, parent: int, rank: int) -> bytes:
     return _packet(message(DESCRIPTOR, *about))
 
 
-def interned(names: Mapping[str, int]) -> bytes:
-    """The packet that numbers `names`, and those of the arguments `task` and `slot`."""
-    listed = [message(EVENT_NAMES, number(IID, iid), text(INTERNED_NAME, name)) for name, iid in names.items()]
-    for iid, name in ((TASK_IID, "task"), (SLOT_IID, "slot")):
-        listed.append(message(ANNOTATION_NAMES, number(IID, iid), text(INTERNED_NAME, name)))
+def interned(
+    names: Mapping[str, int], arguments: Mapping[str, int], strings: Mapping[str, int] = _NONE
+) -> bytes:  # fmt: skip
+    """The packet that numbers names of slices and instants, names of arguments, and texts that are their values."""
+    listed = [
+        message(field, number(IID, iid), text(INTERNED_NAME, name))
+        for field, table in ((EVENT_NAMES, names), (ANNOTATION_NAMES, arguments), (STRINGS, strings))
+        for name, iid in table.items()
+    ]
     return _packet(number(FLAGS, CLEARED), message(INTERNED, *listed))
 
 
@@ -82,11 +88,13 @@ class _Writer:
     """Packets of slices and instants; leaves are kept as columns until all are known.
 
     Attributes:
-        names: numbers of names, from 1.
+        names, arguments, strings: numbers of names, names of arguments, and texts, each from 1.
     """
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
+        self.arguments: dict[str, int] = {"task": TASK_IID, "slot": SLOT_IID}
+        self.strings: dict[str, int] = {}
         self._parts: list[bytes | tuple[int, int]] = []
         self._leaves: list[tuple[int, int, int, int, int, int]] = []
 
@@ -95,13 +103,26 @@ class _Writer:
         for each in track.slices:
             self._slice(each, uuid)
         for instant in track.instants:
-            self._parts.append(_instant(instant, uuid))
+            self._parts.append(self._instant(instant, uuid))
 
     def _name(self, name: str) -> int:
-        return self.names.setdefault(name, len(self.names) + 1)
+        return _numbered(self.names, name)
+
+    def _instant(self, each: Instant, uuid: int) -> bytes:
+        about = [
+            message(ANNOTATION, number(ANNOTATION_IID, _numbered(self.arguments, name)), self._value(value))
+            for name, value in each.about.items()
+        ]
+        head = number(TYPE, INSTANT), number(TRACK, uuid), number(NAME_IID, self._name(each.name))
+        return _packet(number(TIMESTAMP, each.time), number(FLAGS, NEEDS), message(EVENT, *head, *about))
+
+    def _value(self, value: int | str) -> bytes:
+        if isinstance(value, str):
+            return number(STRING_IID, _numbered(self.strings, value))
+        return number(UINT, value) if value >= 0 else number(INT, value)
 
     def _slice(self, each: Slice, uuid: int) -> None:
-        if not each.children and not each.flows_in and not each.flows_out and each.task >= 0:
+        if not each.children and not each.flows_in and not each.flows_out and each.task >= 0 and each.slot >= 0:
             row = (each.start, each.end, uuid, self._name(each.name), each.task, each.slot)
             last = self._parts[-1] if self._parts else b""
             at = len(self._leaves)
@@ -133,66 +154,65 @@ def _annotation(iid: int, value: int) -> bytes:
     return message(ANNOTATION, number(ANNOTATION_IID, iid), number(UINT, value))
 
 
-def _instant(each: Instant, uuid: int) -> bytes:
-    about = [message(ANNOTATION, text(ANNOTATION_NAME, name), _value(value)) for name, value in each.about.items()]
-    event = message(EVENT, number(TYPE, INSTANT), number(TRACK, uuid), text(NAME, each.name), *about)
-    return _packet(number(TIMESTAMP, each.time), event)
-
-
-def _value(value: int | str) -> bytes:
-    if isinstance(value, str):
-        return text(STRING, value)
-    return number(UINT, value) if value >= 0 else number(INT, value)
+def _numbered(table: dict[str, int], name: str) -> int:
+    """The number of `name`, given out when it is first asked for."""
+    return table.setdefault(name, len(table) + 1)
 
 
 def slice_packets(
-    starts: Numbers, ends: Numbers, tracks: Numbers, names: Numbers, entry: Sequence[Numbers] | None = None
+    starts: Numbers, ends: Numbers, tracks: Numbers, names: Numbers, entry: Sequence[Numbers] = ()
 ) -> npt.NDArray[np.uint8]:
     """Packets of slices as rows of bytes, the beginning of each and its end; shape (slices, bytes of a slice).
 
     Args:
-        starts, ends: nanoseconds, below 2^56.
-        tracks, names: numbers of tracks and names, below 2^21.
-        entry: task id (below 2^35) and slot (below 2^21) of each; None: slices without arguments.
+        starts, ends: nanoseconds. tracks, names: numbers of tracks and names. All are below 2^63, and as many bytes are
+            spent on each as the largest one needs.
+        entry: task id and slot of each; empty: slices without arguments.
     """
-    begin, places = _begin_template(with_entry=entry is not None)
-    end, end_places = _end_template()
-    rows = np.empty((len(starts), len(begin) + len(end)), np.uint8)
-    rows[:] = np.frombuffer(begin + end, np.uint8)
-    columns = [starts, tracks, names, *(entry or ())]
-    shift = [at + len(begin) for at, _ in end_places]
-    for values, (at, width) in zip(columns, places, strict=True):
-        put_varints(rows, at, width, values)
-    for values, at, (_, width) in zip((ends, tracks), shift, end_places, strict=True):
-        put_varints(rows, at, width, values)
+    time = max(_bytes_of(starts), _bytes_of(ends))
+    holes = [_Hole(b"", tracks), _Hole(bytes([NAME_IID << 3]), names)]
+    for iid, values in zip((TASK_IID, SLOT_IID), entry, strict=False):
+        inside = bytes([ANNOTATION_IID << 3, iid, UINT << 3])
+        holes.append(_Hole(bytes([ANNOTATION << 3 | 2, len(inside) + _bytes_of(values)]) + inside, values))
+    begin = _Template(bytes([TYPE << 3, BEGIN, TRACK << 3]), holes, time, number(FLAGS, NEEDS))
+    end = _Template(bytes([TYPE << 3, END, TRACK << 3]), [_Hole(b"", tracks)], time, b"")
+    rows = np.empty((len(starts), len(begin.text) + len(end.text)), np.uint8)
+    rows[:] = np.frombuffer(begin.text + end.text, np.uint8)
+    begin.fill(rows, 0, starts)
+    end.fill(rows, len(begin.text), ends)
     return rows
 
 
-def _begin_template(*, with_entry: bool) -> tuple[bytes, list[tuple[int, int]]]:
-    """The packet of a beginning with room for its numbers, and where they are: offset and width."""
-    task = b"\x22" + bytes([3 + _TASK_BYTES, 8, TASK_IID, UINT << 3])
-    slot = b"\x22" + bytes([3 + _SLOT_BYTES, 8, SLOT_IID, UINT << 3])
-    holes = [(b"", _TRACK_BYTES), (bytes([NAME_IID << 3]), _NAME_BYTES)]
-    if with_entry:
-        holes += [(task, _TASK_BYTES), (slot, _SLOT_BYTES)]
-    head = bytes([TYPE << 3, BEGIN, TRACK << 3])
-    return _template(head, holes, number(FLAGS, NEEDS))
+def _bytes_of(values: Numbers) -> int:
+    """Bytes of the varint of the largest value."""
+    return max(-(-int(values.max(initial=0)).bit_length() // 7), 1)
 
 
-def _end_template() -> tuple[bytes, list[tuple[int, int]]]:
-    return _template(bytes([TYPE << 3, END, TRACK << 3]), [(b"", _TRACK_BYTES)], b"")
+@dataclass(frozen=True)
+class _Hole:
+    """A place in a template: what stands before it, and what goes into it."""
+
+    mark: bytes
+    values: Numbers
 
 
-def _template(
-    head: bytes, holes: Sequence[tuple[bytes, int]], flags: bytes
-) -> tuple[bytes, list[tuple[int, int]]]:  # fmt: skip
-    """A packet: time, sequence, flags, and an event that begins with `head` and has `holes` behind their marks."""
-    size = len(head) + sum(len(mark) + width for mark, width in holes)
-    before = bytes([TIMESTAMP << 3]) + bytes(_TIME_BYTES) + _SEQUENCE + flags + bytes([EVENT << 3 | 2, size])
-    made = bytearray(bytes([PACKET << 3 | 2, len(before) + size]) + before + head)
-    places = [(3, _TIME_BYTES)]
-    for mark, width in holes:
-        made += mark
-        places.append((len(made), width))
-        made += bytes(width)
-    return bytes(made), places
+class _Template:
+    """A packet with room for its numbers: time, sequence, flags, and an event of `head` and `holes`."""
+
+    def __init__(self, head: bytes, holes: Sequence[_Hole], time: int, flags: bytes) -> None:
+        size = len(head) + sum(len(hole.mark) + _bytes_of(hole.values) for hole in holes)
+        before = bytes([TIMESTAMP << 3]) + bytes(time) + _SEQUENCE + flags + bytes([EVENT << 3 | 2, size])
+        made = bytearray(bytes([PACKET << 3 | 2, len(before) + size]) + before + head)
+        self._time = time
+        self._places: list[tuple[int, Numbers]] = []
+        for hole in holes:
+            made += hole.mark
+            self._places.append((len(made), hole.values))
+            made += bytes(_bytes_of(hole.values))
+        self.text = bytes(made)
+
+    def fill(self, rows: npt.NDArray[np.uint8], at: int, times: Numbers) -> None:
+        """Put the numbers into `rows`, in which the packet begins at column `at`."""
+        put_varints(rows, at + 3, self._time, times)
+        for place, values in self._places:
+            put_varints(rows, at + place, _bytes_of(values), values)

@@ -219,7 +219,8 @@ def _pipe_span(values: Mapping[str, Any], time: int) -> tuple[str, Slice]:
     pipe = str(values["pipe"])
     start, end = (values[name] if isinstance(values.get(name), int) else time for name in ("started", "ended"))
     core = f"core {values['core']} " if isinstance(values.get("core"), int) else ""
-    return f"{core}{pipe}", Slice(start, max(end, start), str(values.get("what") or pipe))
+    task, slot = (values[name] if isinstance(values.get(name), int) else NO_TASK for name in ("task", "slot"))
+    return f"{core}{pipe}", Slice(start, max(end, start), str(values.get("what") or pipe), task, slot)
 
 
 def title(task: Task) -> str:

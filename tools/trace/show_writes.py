@@ -12,11 +12,13 @@ from tools.fitted import fitted
 from tools.show import json_line
 from tools.stacked import paragraph
 from tools.suggest import nearest
+from tools.trace.loaded import loaded_field
 from tools.trace.writes import writes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from emu_core.plugins import PluginHost
     from tools.trace.source import RecordedRun, Recording
     from tools.trace.tasks import Name
     from tools.trace.writes import Write
@@ -80,16 +82,20 @@ class Wanted:
         return named and (self.task is None or (each.stream, each.task) == self.task)
 
 
-def show_journal(recording: Recording, runs: Sequence[RecordedRun], wanted: Wanted, *, as_json: bool) -> None:
-    """Print the history of what `wanted` names, and who wrote it last.
+def show_journal(
+    recording: Recording, runs: Sequence[RecordedRun], wanted: Wanted, host: PluginHost, *, as_json: bool
+) -> None:
+    """Print the history of what `wanted` names, and who wrote it last; what nobody wrote, as it was loaded.
 
     Raises:
-        InputError: `trace.field`: nothing of this name was written in any execution.
+        InputError: `trace.field`: nothing of this name was written, and no ring of a record has it.
     """
     everything = [(run.index, each) for run in runs for each in writes_of(run.events)]
     found = [(index, each) for index, each in everything if wanted.takes(each)]
     if not found:
-        raise _never_written(recording, wanted, [each for _, each in everything])
+        if not _show_loaded(recording, runs, wanted, host, as_json=as_json):
+            raise _never_written(recording, wanted, [each for _, each in everything])
+        return
     if as_json:
         for index, each in found:
             json_line({"run": index, **asdict(each)})
@@ -102,6 +108,24 @@ def show_journal(recording: Recording, runs: Sequence[RecordedRun], wanted: Want
         what = each.struct if each.target == "cell" else f"{each.place} {each.struct}.{each.field}"
         paragraph(f"{what} is {_number(each.after)}: last written in execution {index} at {each.time} ns by "
                   f"{each.writer}", indent="  ", others="    ")  # fmt: skip
+
+
+def _show_loaded(
+    recording: Recording, runs: Sequence[RecordedRun], wanted: Wanted, host: PluginHost, *, as_json: bool
+) -> bool:  # fmt: skip
+    """Print a field as it was loaded, if a ring of the record has it; whether it does."""
+    if wanted.field is None or wanted.task is None:
+        return False
+    found = loaded_field(recording, runs[0].index, host, wanted.task, wanted.field)
+    if found is None:
+        return False
+    place = f"{wanted.task[0]}:{wanted.task[1]}"
+    if as_json:
+        json_line({"run": None, "entry": place, **asdict(found)})
+    else:
+        field = f"{place} {found.struct}.{found.field}"
+        paragraph(f"{field} is {_number(found.value)} since it was loaded: nobody wrote it", others="  ")
+    return True
 
 
 def _never_written(recording: Recording, wanted: Wanted, writes: Sequence[Write]) -> InputError:

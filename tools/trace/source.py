@@ -155,10 +155,24 @@ def _event(values: object, number: int, kinds: Mapping[str, type[Event]], name: 
     kind = kinds.get(values["event"])
     try:
         if kind is not None:
-            return msgspec.convert(values, kind)
-        return Foreign(**msgspec.structs.asdict(msgspec.convert(values, Event)), values=values)
+            found = msgspec.convert(values, kind)
+        else:
+            found = Foreign(**msgspec.structs.asdict(msgspec.convert(values, Event)), values=values)
     except msgspec.ValidationError as error:
         raise _bad_line(name, number, f"is no {values['event']!r} event: {error}") from None
+    for place, (least, end) in _RANGES.items():
+        value = values.get(place)
+        if isinstance(value, int) and not least <= value < end:
+            raise _bad_line(name, number, f"has {place} {value}, which is none")
+    return found
+
+
+_TIME, _PLACE = (0, 1 << 62), (-1, 1 << 32)
+_RANGES: Mapping[str, tuple[int, int]] = {
+    **dict.fromkeys(("time", "started", "ended"), _TIME),
+    **dict.fromkeys(("run", "stream", "slot", "task", "model_task", "writer_stream", "writer_task", "core"), _PLACE),
+}
+"""Fields of events that say when and where, and what they may hold."""
 
 
 def _bad_line(name: str, number: int, what: str) -> FormatError:

@@ -6,7 +6,7 @@ may be padded with zero groups, so that packets of one kind have one length and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def put_varints(rows: Bytes, column: int, width: int, values: npt.NDArray[np.int
         left >>= seven
 
 
-def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+def fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """The fields of a message: number, and value or bytes; `ValueError` where it ends within one."""
     at = 0
     while at < len(data):

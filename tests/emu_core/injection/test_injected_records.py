@@ -20,6 +20,7 @@ def test_a_dropped_record_is_a_deadlock_whose_first_line_is_the_injection(inject
     assert verdict.lines()[0] == verdict.causes[0]
     assert [b.kind for b in found.deadlock.blocked] == ["event_wait", "notify_wait"]
     assert found.deadlock.time == 18500
+    assert verdict.what == "2 stream(s) wait for ever: stream 0 for event 0, stream 2 for notify 0"
 
 
 def test_a_record_that_comes_late_delays_everything_behind_it(injected):

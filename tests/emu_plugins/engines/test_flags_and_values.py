@@ -45,7 +45,7 @@ def test_an_event_reset_makes_the_next_wait_wait(queues):
     assert bench.done()[-1][3] == EVENT_NS + WRITE_NS
     (blocked,) = bench.device.scheduler.blocked([stream])
     assert (blocked.signal, blocked.slot, blocked.since) == ("event 1", 3, EVENT_NS + WRITE_NS)
-    assert blocked.setter == "stream 0 task 0 (event_record) set it before"
+    assert blocked.setter == "stream 0 task 0 (event_record) ran before, and the flag is clear"
 
 
 def test_events_and_notifies_of_one_number_are_apart(queues):

@@ -134,7 +134,7 @@ def test_an_event_wait_leaves_the_event_set_and_a_reset_clears_it(bench):
     assert [kind for _, _, kind, _ in bench.done()] == kinds
     (blocked,) = bench.device.scheduler.blocked([stream])
     assert (blocked.signal, blocked.slot, blocked.since) == ("event 70000", 4, EVENT_NS + RESET_NS)
-    assert blocked.setter == "stream 0 task 0 (event_record) set it before"
+    assert blocked.setter == "stream 0 task 0 (event_record) ran before, and the flag is clear"
 
 
 def test_a_notify_is_consumed_by_one_wait_only_and_a_reset_takes_it_back(bench):

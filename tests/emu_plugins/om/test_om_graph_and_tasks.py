@@ -148,6 +148,12 @@ class TestGraph:
         assert found.inputs == ("a:0", "", "with:colon:2", "c:-1")
         assert found.data_inputs == (("a", 0), None, ("with:colon", 2))
 
+    def test_numbers_of_outputs_that_cannot_be(self, small):
+        """An output number of thousands of digits, or one that is none, is no connection."""
+        op = {"name": b"op", "input": [b"a:" + b"9" * 5000, b"a:x", b"a:", b":3"]}
+        (found,) = read_om(small(ops=[op])).models[0].ops
+        assert found.data_inputs == (None, None, None, None)
+
     def test_an_id_that_is_left_out_is_0(self, small):
         """The first operator has id 0, which is not written."""
         found = read_om(small(ops=[{"name": b"a"}, {"name": b"b", "id": 1, "stream_id": 2}])).models[0].ops

@@ -19,7 +19,7 @@ from emu_plugins.om.tilings import Tiling
 from emu_plugins.om.writer import attribute, kernel_items, model_def, so_bins, task_info, tiling_data, write_om
 from formats import FormatError
 
-CAREFUL = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CAREFUL = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def varint(number):
@@ -202,6 +202,23 @@ class TestLimits:
         with pytest.raises(FormatError):
             read_om(data)
         assert time.perf_counter() - begun < 5
+
+    def test_many_tilings_are_found_at_once(self, small, host):
+        """Thousands of operators with thousands of stored tilings are joined in less than some seconds."""
+        count = 3000
+        stored = tiling_data(Tiling(0, 1, b"", (), (number,)) for number in range(count))
+        desc, inputs = [{"dtype": 1}], [b"", b""]
+        graph = [
+            {"name": b"o%d" % i, "type": b"TilingProbe", "id": i, "input": inputs, "output_desc": desc,
+             "attr": [attribute("_op_tiling_ids", [i])]}
+            for i in range(count)
+        ]  # fmt: skip
+        tasks = [{"kernel": {"context": {"op_index": i, "args_format": b"{t}"}, "block_dim": 1}} for i in range(count)]
+        file = read_om(small(tasks, graph, more=[(12, stored)]))
+        begun = time.perf_counter()
+        blob = program_of_om(file, host.chip("ascend310p3"), host).blob
+        assert time.perf_counter() - begun < 5
+        assert {task.kernel for task in blob.tasks[:-1]} == {0}
 
     def test_huge_tensors_are_not_made(self, small, host):
         """A tensor of more bytes than any chip has is refused; shapes that are not known are bytes of their size."""

@@ -13,7 +13,6 @@ from emu_core.checks import Level, run_checks
 from emu_core.device import Device
 from emu_core.kernels import CoreType
 from emu_core.policies import PolicySet
-from emu_plugins.kernels.stand_in import KERNELS, grouped, stand_in_ops, stand_ins_of
 from emu_plugins.om import program_of_om, read_om
 from emu_plugins.om.chosen import WAYS, Way, core_of, way_of
 from emu_plugins.om.from_blob import om_of_blob
@@ -21,6 +20,7 @@ from emu_plugins.om.names import TASK_NAMES
 from emu_plugins.om.tasks import Task
 from emu_plugins.om.values import Op
 from emu_plugins.om.writer import attribute, model_def, task_info, write_om
+from emu_plugins.runtime.stand_in import KERNELS, grouped, stand_in_ops, stand_ins_of
 from formats import FormatError
 from formats.blob import TaskType, TensorRole, decode, encode
 
@@ -171,6 +171,14 @@ class TestStandIns:
                 spans[blocks, ns] = model.execute({"x": np.zeros((16, 4), "f4")}).ended
         assert spans[4, "5000"] - spans[4, "0"] == pytest.approx(5000, abs=2)
         assert spans[chip_cores + 1, "5000"] - spans[chip_cores + 1, "0"] == pytest.approx(10000, abs=4)
+
+    @pytest.mark.parametrize("chip", [CHIP, "ascend910b3", "ascend950pr_9599"])
+    @pytest.mark.parametrize("core", ["AiCore", "VectorCore", "MIX_AIC"])
+    def test_all_cores_of_all_families(self, small, host, chip, core):
+        """Stand-ins for kernels of every kind of cores run on every family of chips."""
+        graph = ops(attr=[attribute("_cube_vector_core_type", core)])
+        blob = made(small, host, [kernel(), END], graph, chip).blob
+        assert Device(chip, {}, host).load(blob).execute({"x": np.zeros((16, 4), "f4")}).ok
 
     def test_ai_cpu(self, small, host):
         """An AI CPU kernel, and what other engines do, take an AI CPU thread for the time of the policy."""

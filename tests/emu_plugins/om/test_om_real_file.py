@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 
 from emu_core.device import Device
-from emu_plugins.kernels.stand_in import stand_ins_of
 from emu_plugins.om import program_of_om, read_om
 from emu_plugins.om.names import task_name
 from emu_plugins.om.values import Tensor
+from emu_plugins.runtime.stand_in import stand_ins_of
 from formats.blob import TensorRole, decode, encode
 
 np = pytest.importorskip("numpy")

@@ -23,6 +23,7 @@ MODULES = {
     "formats.runtime": runtime.__all__,
     "emu_plugins.compiler": emu_plugins.compiler.__all__,
     "emu_plugins.compiler.pipeline": ["compile_graph"],
+    "click": [""],
 }
 """What section "Public names" of the page lists."""
 

@@ -11,6 +11,8 @@ docs/plugins.md lists), and has every hook once: a place to look things up when 
 | `server`, `context` | the AI CPU function that runs tiling functions, and what these see |
 | `compiling`, `loader` | graph to blob, blob to rings |
 | `checks`, `texts` | for `sqemu check` and `sqemu explain` |
+| `passes`, `importing` | a compiler pass, and a format of graphs |
+| `views`, `observing`, `commands` | a view of `sqemu dump`, something that looks at executions, a subcommand |
 """
 
 from __future__ import annotations
@@ -28,13 +30,18 @@ if TYPE_CHECKING:
         AicpuKernelSpec,
         CheckSpec,
         Chip,
+        CommandSpec,
         Compiled,
         CompileOptions,
         Device,
+        DumpView,
         Handler,
+        ImporterSpec,
         KernelSpec,
         Model,
+        ObserverSpec,
         OperatorSpec,
+        PassSpec,
         PluginHost,
         TaskBlob,
     )
@@ -141,3 +148,43 @@ def sqemu_explanations() -> Mapping[str, str]:
     from .texts import EXPLANATIONS
 
     return EXPLANATIONS
+
+
+@hookimpl
+def sqemu_passes() -> Iterable[PassSpec]:
+    """A pass that knows the first name of the operator."""
+    from .passes import SPECS
+
+    return SPECS
+
+
+@hookimpl
+def sqemu_importers() -> Iterable[ImporterSpec]:
+    """Graphs in one line of text."""
+    from .importing import SPECS
+
+    return SPECS
+
+
+@hookimpl
+def sqemu_dump_views() -> Iterable[DumpView]:
+    """One word per entry."""
+    from .views import VIEWS
+
+    return VIEWS
+
+
+@hookimpl
+def sqemu_observers() -> Iterable[ObserverSpec]:
+    """Patches on a logger."""
+    from .observing import SPECS
+
+    return SPECS
+
+
+@hookimpl
+def sqemu_commands() -> Iterable[CommandSpec]:
+    """`sqemu edu-kinds`."""
+    from .commands import SPECS
+
+    return SPECS

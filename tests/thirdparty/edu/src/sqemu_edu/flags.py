@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emu_core import Effect, Handler, Run, Signal, Wait
+from emu_core import DeviceFault, Effect, Handler, Run, Signal, Wait
 
 from .layouts import CLEAR, FLAG, RECORD, WAIT
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from emu_core import Device, Outcome, Task
 
 STRUCT = "EduFlagSqe"
+ILLEGAL_PARAM = 0x4
 
 
 def flag(number: int) -> Signal:
@@ -22,7 +23,11 @@ def flag(number: int) -> Signal:
 
 
 def _flag_of(task: Task) -> Signal:
-    return flag(task.field(STRUCT, "flag"))
+    number, limit = task.field(STRUCT, "flag"), task.device.chip.max_events
+    if number >= limit:
+        what, remedy = f"there is no flag {number}", f"use 0 to {limit - 1}"
+        raise DeviceFault(what, ts_code=ILLEGAL_PARAM, id="edu.flag", remedy=remedy)
+    return flag(number)
 
 
 def _record(task: Task) -> Outcome:

@@ -17,5 +17,7 @@ EXPLANATIONS = {
     "edu.host-tiling": "The edu chip has no host scheduling.\ndo: Let the operator sink.",
     "edu.task-type": "The loader of the edu chip does not know a task of the blob.\ndo: Compile the graph again.",
     "edu.blob": "The blob is not one for this chip, or it is damaged.\ndo: Compile the graph for edu-one.",
+    "edu.flag": "An entry names a flag that the chip does not have.\ndo: Use a number below its max_events.",
+    "edu.line": "A file that begins with edu-stripe, goes on in another way.\ndo: Write edu-stripe,NAME,ELEMENTS.",
     "edu.short-input": "An EduStripe has fewer elements than the chip has cores.\ndo: Nothing, if that is meant.",
 }

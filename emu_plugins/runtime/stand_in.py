@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, NoReturn
 from emu_core.errors import InputError
 from emu_core.kernels import AicpuKernelSpec, CoreType, Cost, KernelSpec
 from emu_core.operators import InputSpec, OperatorSpec, OutputSpec
-from emu_core.policies import PolicySpec, Scope
 from formats.blob import BlobKernel, TaskType
 
 if TYPE_CHECKING:
@@ -37,18 +36,6 @@ if TYPE_CHECKING:
 
 POLICY = "stand_in_time"
 BY_BYTES = "bytes"
-_SECOND = 1_000_000_000
-STAND_IN_TIME = PolicySpec(
-    POLICY,
-    Scope.DEVICE,
-    BY_BYTES,
-    (BY_BYTES,),
-    "how long a timed stand-in of an unknown kernel takes: its bytes at the memory's bandwidth, or a number of "
-    "nanoseconds per block",
-    number=True,
-    largest=_SECOND,
-)
-
 MARK = "stand-in for "
 """What `made_by` of a task begins with that is a stand-in; the name of what it stands for and the reason follow."""
 LIBRARY, FUNCTION = "libsqemu_stand_in.so", "StandIn"
@@ -159,9 +146,24 @@ def stand_in_operator(op: BlobOp) -> OperatorSpec:
 
 
 def _no_code(*_arguments: object) -> NoReturn:
-    raise InputError(
-        "is a stand-in, which has neither shapes nor a tiling of its own", id="kernel.stand-in", where="operator",
-        remedy="load the plugin of the operator, or run the model with --runtime v1",
+    raise _refused("an operator")
+
+
+def refuse_stand_ins(blob: Blob) -> None:
+    """Nothing for a blob whose operators all have code, as a host needs that tiles them and infers their shapes.
+
+    Raises:
+        InputError: an operator is a stand-in (`kernel.stand-in`).
+    """
+    found = sorted(stand_in_ops(blob))
+    if found:
+        raise _refused(f"operator {blob.ops[found[0]].name}")
+
+
+def _refused(where: str) -> InputError:
+    return InputError(
+        "is a timed stand-in, whose shapes and tiling nobody can tell, so no host can schedule it",
+        id="kernel.stand-in", where=where, remedy="load the operator's plugin, or run the model with --runtime v1",
     )  # fmt: skip
 
 
