@@ -101,8 +101,7 @@ class Device:
         self.ai_cpus = CorePool(self.clock, {"AI CPU thread": max(self.chip.ai_cpus, 1)})
         self.host_functions: dict[int, Callable[[int], None]] = {}
         self.cq = CompletionQueue(self.memory, self.chip.cq_depth, _slot_bytes(self.layout("CqeError").sizeof()))
-        handlers = [h for _, found in self.host.each("sqemu_engines", device=self) for h in found]
-        self.dispatch = DispatchTable(handlers, self._reader)
+        self.dispatch = DispatchTable(self.host.engines(self), self.reader)
         self.ordering: Ordering | None = None
         if self.policies["ordering"] == "report":
             self.ordering = Ordering(self)
@@ -120,7 +119,8 @@ class Device:
         """Layout `struct` of device-side memory records."""
         return self.host.registry.get("runtime", struct)
 
-    def _reader(self, struct: str, field: str) -> Callable[[bytes], int]:
+    def reader(self, struct: str, field: str) -> Callable[[bytes], int]:
+        """Reads a field of a layout of the chip's family from the bytes of an entry."""
         return self.layout(struct).field(field).read
 
     @property

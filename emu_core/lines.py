@@ -73,7 +73,8 @@ def lines_of(records: Iterable[Event], log: Sequence[tuple[Any, ...]], wanted: f
         if count:
             writer.add(entry, times[at : at + count])
             at += count
-    found += map(writer.found.__getitem__, keys.order().tolist())
+    order = keys.order()
+    found += writer.found if order is None else map(writer.found.__getitem__, order.tolist())
     return _ENCODER.encode_lines(found)
 
 

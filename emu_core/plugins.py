@@ -28,9 +28,10 @@ import pluggy
 import formats
 from emu_core import deprecations, hookspecs
 from emu_core.chip_figures import ChipError
+from emu_core.dispatch import DispatchTable
 from emu_core.engine_guard import guarded, guarded_record
 from emu_core.errors import InputError, PluginError, SqemuError
-from emu_core.hook_calls import GIVEN, Impl, PluginInfo, Unfit, arguments_of, check_function, checked, reason
+from emu_core.hook_calls import GIVEN, OURS, Impl, PluginInfo, Unfit, arguments_of, check_function, checked, reason
 from emu_core.policies import CORE_POLICIES, PolicySpec
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
     from emu_core.checks import CheckSpec
     from emu_core.chips import Chip
+    from emu_core.device import Device
+    from emu_core.engines import Handler
     from emu_core.extensions import CommandSpec, DumpView, ImporterSpec, ObserverSpec, PassSpec
     from emu_core.kernels import AicpuKernelSpec, KernelSpec
     from emu_core.operators import OperatorSpec
@@ -250,21 +253,66 @@ class PluginHost:
         )
 
     def _collect(self, hook: str, key: Callable[[T], str], what: str, **arguments: object) -> Mapping[str, T]:
-        found: dict[str, T] = {}
-        owner: dict[str, str] = {}
-        for name, items in self.each(hook, **arguments):
-            for item in items:
-                at = key(item)
-                if at in found:
-                    raise PluginError(
-                        f"{what} {at!r} comes from both {owner[at]} and {name}",
-                        id="plugin.clash",
-                        remedy="switch one of the two plugins off",
-                    )
-                found[at] = item
-                owner[at] = name
-        self._owners[hook] = owner
-        return MappingProxyType(found)
+        """Records of all plugins by `key`, in the order of registration.
+
+        Our own records come before those of installed plugins, and these before those of given ones: an installed
+        plugin whose record has a name that is taken is broken, and gives nothing.
+
+        Raises:
+            PluginError: a plugin that was given clashes (`plugin.clash`).
+        """
+        results: list[tuple[str, list[T]]] = list(self.each(hook, **arguments))
+        taken: dict[str, PluginInfo] = {}
+        refused = set()
+        for info, items in sorted(((self._info(name), items) for name, items in results), key=_claim):
+            clash = _first_clash([key(item) for item in items], taken, info)
+            if clash is None:
+                taken.update((key(item), info) for item in items)
+                continue
+            self._refuse_clash(hook, f"{what} {clash!r}", taken.get(clash, info), info)
+            refused.add(info.name)
+        self._owners[hook] = {at: info.name for at, info in taken.items()}
+        return MappingProxyType({key(i): i for name, items in results if name not in refused for i in items})
+
+    def _info(self, name: str) -> PluginInfo:
+        return next(each for each in self._found if each.name == name)
+
+    def _refuse_clash(self, hook: str, what: str, owner: PluginInfo, second: PluginInfo) -> None:
+        """Mark `second` as broken, or raise when it was given."""
+        text = f"{what} comes from both {owner.name} and {second.name}"
+        if second.origin == GIVEN:
+            raise PluginError(
+                text,
+                id="plugin.clash",
+                where=" and ".join(dict.fromkeys((owner.label, second.label))),
+                remedy="switch one of the two plugins off",
+            )
+        whose = "the product" if owner.ours else owner.label
+        self._mark(second.name, f"{hook} {text}; the one of {whose} stays")
+
+    def _mark(self, name: str, why: str) -> None:
+        """Mark a plugin as broken, if it is not."""
+        self._found = [replace(p, broken=why) if p.name == name and not p.broken else p for p in self._found]
+
+    def engines(self, device: Device) -> list[Handler]:
+        """Handlers for `device`; an installed plugin of somebody else whose handlers clash is left out.
+
+        Raises:
+            PluginError: the handlers of a given plugin, or of ours, clash (`plugin.handler-clash`, `plugin.handler`).
+        """
+        results = list(self.each("sqemu_engines", device=device))
+        accepted: list[Handler] = []
+        refused = set()
+        for info, handlers in sorted(((self._info(name), found) for name, found in results), key=_claim):
+            if info.origin != GIVEN and not info.ours:
+                try:
+                    DispatchTable([*accepted, *handlers], device.reader)
+                except PluginError as error:
+                    self._mark(info.name, f"sqemu_engines: {error.what}")
+                    refused.add(info.name)
+                    continue
+            accepted += handlers
+        return [handler for name, handlers in results if name not in refused for handler in handlers]
 
     @cached_property
     def chips(self) -> Mapping[str, Chip]:
@@ -294,8 +342,17 @@ class PluginHost:
     @cached_property
     def policy_specs(self) -> tuple[PolicySpec, ...]:
         """Policies of the core and of all plugins."""
-        found = [item for _, items in self.each("sqemu_policies") for item in items]
-        return (*CORE_POLICIES, *found)
+        results = [(self._info(name), items) for name, items in self.each("sqemu_policies")]
+        taken = {spec.name: PluginInfo("sqemu", OURS) for spec in CORE_POLICIES}
+        refused = set()
+        for info, items in sorted(results, key=_claim):
+            clash = _first_clash([spec.name for spec in items], taken, info)
+            if clash is not None and info.origin != GIVEN and not info.ours:  # others: when a device is made
+                self._refuse_clash("sqemu_policies", f"policy {clash!r}", taken.get(clash, info), info)
+                refused.add(info.name)
+            else:
+                taken.update((spec.name, info) for spec in items)
+        return (*CORE_POLICIES, *(spec for info, items in results if info.name not in refused for spec in items))
 
     @cached_property
     def registry(self) -> formats.Registry:
@@ -415,6 +472,22 @@ class PluginHost:
             remedy="give them in the hook sqemu_structs (docs/plugins.md, A chip with entries of its own), or use "
             f"one of the families {', '.join(complete)}",
         )
+
+
+def _claim(found: tuple[PluginInfo, object]) -> int:
+    """Whose records keep their names in a clash: ours, then those of installed plugins, then given ones."""
+    info = found[0]
+    return 0 if info.ours else 2 if info.origin == GIVEN else 1
+
+
+def _first_clash(names: Iterable[str], taken: Mapping[str, PluginInfo], info: PluginInfo) -> str | None:
+    """The first of `names` that is taken, or that `info` gives twice."""
+    own: dict[str, PluginInfo] = {}
+    for name in names:
+        if name in taken or name in own:
+            return name
+        own[name] = info
+    return None
 
 
 def _name_of(plugin: object) -> str:

@@ -231,12 +231,13 @@ class Keys:
     times: Times
     fronts: Times
 
-    def order(self) -> npt.NDArray[np.intp]:
-        """Positions of the events in the order in which they happened."""
+    def order(self) -> npt.NDArray[np.intp] | None:
+        """Positions of the events in the order in which they happened; None: as they are."""
         width = int(self.fronts.max(initial=0)) + 2
-        if int(self.times.max(initial=0)) < (1 << 62) // width:
-            return np.argsort(self.times * width + self.fronts, kind="stable")
-        return np.lexsort((self.fronts, self.times))
+        if int(self.times.max(initial=0)) >= (1 << 62) // width:
+            return np.lexsort((self.fronts, self.times))
+        keys = self.times * width + self.fronts
+        return None if (keys[1:] >= keys[:-1]).all() else np.argsort(keys, kind="stable")
 
 
 def order_of(log: Sequence[tuple[Any, ...]], wanted: frozenset[type[Event]]) -> npt.NDArray[np.intp] | None:

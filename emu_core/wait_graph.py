@@ -15,7 +15,7 @@ Following the edges from any queue ends at a *root*. Roots become verdicts; each
 | `missing` | a flag that no entry sets |
 | `fault` | an entry that would set the flag lies in a queue that stopped with an error |
 | `inactive` | such an entry lies in a queue that nobody activated |
-| `consumed` | all entries that set the flag have run: it was lost, or cleared again (by whom is told if the trace has it) |
+| `consumed` | all entries that set the flag have run: it was lost, or cleared again, by whom is told if it is known |
 | `resource` | the queue lacks no flag but cores, room, a slot or the host |
 """
 

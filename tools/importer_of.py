@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from emu_core.errors import InputError, SqemuError
+from emu_core.errors import InputError, PluginError, SqemuError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from emu_core.extensions import ImporterSpec
+    from emu_core.operators import OperatorSpec
     from emu_core.plugins import PluginHost
 
 
@@ -28,7 +32,22 @@ def importer_of(host: PluginHost, head: bytes) -> ImporterSpec | None:
             id="import.ambiguous",
             remedy="leave one of the plugins out with --no-plugin",
         )
-    return found[0] if found else None
+    return replace(found[0], read=partial(_read, host, found[0])) if found else None
+
+
+def _read(
+    host: PluginHost, spec: ImporterSpec, data: bytes, operators: Mapping[str, OperatorSpec], source: str
+) -> Mapping[str, Any]:
+    """What `read` gives; `PluginError` (`plugin.answer`) when it is no mapping."""
+    graph = spec.read(data, operators, source)
+    if isinstance(graph, Mapping):
+        return graph
+    raise PluginError(
+        f"importer {spec.name} must give the JSON form of a graph, not {type(graph).__name__}",
+        id="plugin.answer",
+        where=host.owner_label("sqemu_importers", spec.name),
+        remedy="report this to the author of the plugin, or leave it out",
+    )
 
 
 def _recognising(host: PluginHost, head: bytes) -> Iterator[ImporterSpec]:

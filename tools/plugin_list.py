@@ -32,13 +32,17 @@ def show(without: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         for order, plugin in enumerate(plugins):
             asked = {h: host.asked(h).index(plugin.name) for h in ANSWERS if plugin.name in host.asked(h)}
-            json_line({"plugin": plugin.name, "order": order, "asked": asked, **asdict(plugin)})
+            about = {"order": order, "asked": asked, "commands": _commands(host, plugin)}
+            json_line({"plugin": plugin.name, **about, **asdict(plugin)})
         for error in wrong:
             json_line(error.as_json())
         return
     table("", ("name", "state", "ms", "from", "hooks, or what is wrong"), map(_row, plugins), wrap=True)
     for hook in ANSWERS:
         click.echo(f"{hook}: asked first to last: {', '.join(host.asked(hook)) or 'nobody'}")
+    for plugin in plugins:
+        if names := _commands(host, plugin):
+            click.echo(f"subcommands of {plugin.name}: {safe(', '.join(names))}")
     if off:
         click.echo(f"left out by {switches.VARIABLE}: {', '.join(off)}")
     for error in wrong:
@@ -76,6 +80,15 @@ def _clashes(host: PluginHost) -> Iterator[SqemuError]:
             getattr(host, name)
         except SqemuError as error:
             yield error
+
+
+def _commands(host: PluginHost, plugin: PluginInfo) -> list[str]:
+    """Names of the subcommands of a plugin; none when it is broken or several plugins clash."""
+    try:
+        names = list(host.commands)
+    except SqemuError:  # said by `_clashes`
+        return []
+    return [name for name in names if host.owner_label("sqemu_commands", name) == plugin.label and not plugin.broken]
 
 
 def _taken(host: PluginHost) -> Iterator[SqemuError]:

@@ -25,11 +25,11 @@ FORMS: dict[str, Callable[[WaitGraph], str]] = {".dot": dot, ".json": _as_json, 
 
 
 def require_form(path: str) -> None:
-    """Nothing when the name of `path` says a form; `OptionError` (`option.value`) else."""
+    """Nothing when the name of `path` says a form; `OptionError` (`option.wait-graph`) else."""
     if PurePath(path).suffix not in FORMS:
         raise OptionError(
             f"--wait-graph {path}: the name does not say in which form",
-            id="option.value",
+            id="option.wait-graph",
             remedy=f"end it with {', '.join(FORMS)} (Graphviz, JSON, Mermaid)",
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from emu_core.errors import GraphError, PluginError, Problem
+from emu_core.errors import GraphError, Problem
 from emu_core.extensions import HEAD
 from emu_plugins.compiler.loading import load_graph_text
 from emu_plugins.om.magic import MAGIC_BYTES
@@ -63,6 +63,7 @@ def read_graph(
         operators: the registered ones by type: an importer completes optional inputs and outputs from their definition.
         source: file name for messages.
         foreign: gives the importer of a plugin for a file that begins like this, if there is one; asked before ours.
+            What its `read` gives is taken as it is.
 
     Raises:
         GraphError: no known format (`graph.json`), or what the importer cannot take, all of it together.
@@ -74,7 +75,7 @@ def read_graph(
         raise GraphError([Problem("graph.json", "is an offline model, compiled already", _WHERE, _RUN)], source=source)
     importer = foreign(data[:HEAD]) if foreign is not None and data else None
     if importer is not None:
-        return _of_plugin(importer, data, operators, source)
+        return importer.read(data, operators, source)
     kind = kind_of_bytes(data) if data else GraphKind.JSON
     if kind is None:
         raise _refused(f"is neither a task blob nor a graph: byte {_first_bad(data)} is no UTF-8 text", source)
@@ -94,21 +95,6 @@ def read_graph(
             source=source,
         )
     return graph
-
-
-def _of_plugin(
-    importer: ImporterSpec, data: bytes, operators: Mapping[str, OperatorSpec], source: str
-) -> Mapping[str, object]:
-    """What the importer of a plugin makes of a file."""
-    found = importer.read(data, operators, source)
-    if isinstance(found, Mapping):
-        return found
-    raise PluginError(
-        f"gives {type(found).__name__}, not the JSON form of a graph",
-        id="plugin.answer",
-        where=f"importer {importer.name}",
-        remedy="report this to the author of the plugin, or leave it out",
-    )
 
 
 def _first_bad(data: bytes) -> int:

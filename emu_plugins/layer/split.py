@@ -50,6 +50,8 @@ def work(tensors: Tensors, share: Share) -> None:
     groups = tensors.read(QKVZ, first * width, (n, heads.key_heads, 2 * (dk + ratio * dv)))
     query, key, value, z = np.split(groups, (dk, 2 * dk, 2 * dk + ratio * dv), axis=2)
     b, a = np.split(tensors.read(BA, first * pairs, (n, heads.key_heads, 2 * ratio)), 2, axis=2)
+    if not n:  # more blocks than tokens
+        return
     mixed = np.concatenate([part.reshape(n, -1) for part in (query, key, value)], axis=1)
     for argument, values in ((MIXED, mixed), (Z, z), (B, b), (A, a)):
         rows = np.ascontiguousarray(values).reshape(n, -1)

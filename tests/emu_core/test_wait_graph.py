@@ -125,7 +125,8 @@ def test_a_notify_that_another_wait_consumed(queues):
     assert (verdict.cause, verdict.streams) == (Cause.CONSUMED, (2,))
     notify_ns = bench.device.chip.latencies.notify_ns
     assert verdict.what.endswith(
-        f"stream 0 task 0 (notify_record) ran before, and the flag is clear; stream 1 task 0 cleared it at {notify_ns} ns"
+        "stream 0 task 0 (notify_record) ran before, and the flag is clear; "
+        f"stream 1 task 0 cleared it at {notify_ns} ns"
     )
     assert "once for each wait" in verdict.remedy
 

@@ -117,6 +117,8 @@ class TestSwitches:
         assert [each["order"] for each in found if "plugin" in each] == list(range(len(plugins)))
         assert all(each["load_ns"] > 0 for each in plugins.values())
         assert plugins["mine"]["file"].endswith("mine.py")
+        assert plugins["mine"]["commands"] == ["hello", "number", "run"]
+        assert "subcommands of mine: hello, number, run" in sqemu("plugins", "list", *given).out
         assert plugins["compiler"]["asked"] == {"sqemu_compile": 0}
         assert plugins["runtime"]["asked"] == {"sqemu_load": 1}
 

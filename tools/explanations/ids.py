@@ -77,6 +77,10 @@ option.sweep
   means  a range of --sweep cannot be read
   cause  Another form than NAME=FIRST..LAST, a name that is no number of the shape, or an empty range.
   do     Write, for example, --sweep dk=1..256, --sweep ub=65536..262144:16384 or --sweep dk=64,80,96.
+option.wait-graph
+  means  the file of --wait-graph has no name that says in which form it is to be written
+  cause  The form follows from the end of the name.
+  do     End it with .dot (Graphviz), .mmd (Mermaid) or .json.
 option.compiled
   means  an option that counts when a graph is compiled was given for a compiled program
   cause  A policy of scope compile, a GE option or --tiling with a task blob; --explain with one that V1 runs.
@@ -472,6 +476,15 @@ format.no-c
   cause  A field that C has no type for.
   do     Use the layout from Python.
 
+# pages of runs
+report.input
+  means  sqemu report was given a trace
+  cause  A page shows rings and patched entries, which only a run record has.
+  do     Record the run with sqemu run PROGRAM --record F.sqr, and give F.sqr.
+report.other
+  means  the record given with --host does not belong to the first one
+  cause  Another chip, another graph, or another number of executions.
+  do     Record the same graph with the same --inputs and --chip twice: with --tiling sink, and with --tiling host.
 # run records
 record.format
   means  a zip is no run record, or one that was not finished

@@ -93,7 +93,7 @@ def _sections(subject: Subject, host: Subject | None) -> list[_Section]:
 
 def _holder(name: str) -> Html:
     """Where the script draws."""
-    return join([el("noscript", el("p", "This part is drawn by the script of the page.")), el("div", id=name)])
+    return join([el("noscript", el("p", "This part is drawn by the script of the page.")), el("div", id_=name)])
 
 
 def _document(subject: Subject, sections: list[_Section], data: str) -> str:
@@ -118,7 +118,7 @@ def _document(subject: Subject, sections: list[_Section], data: str) -> str:
         _header(subject, name, sections),
         el("main", *(_section(each) for each in sections)),
         el("footer", el("p", "Times are virtual. Made by sqemu report; nothing on this page comes from elsewhere.")),
-        el("script", Html(data), type="application/json", id="data"),
+        el("script", Html(data), type="application/json", id_="data"),
         el("script", script),
     )
     return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n{body}\n</html>\n'
@@ -129,7 +129,7 @@ def _header(subject: Subject, name: str, sections: list[_Section]) -> Html:
         el("a", each.title, el("span", each.badge, class_="count") if each.badge else "", href=f"#{each.id}")
         for each in sections
     )
-    theme = el("button", "Theme: system", type="button", id="theme", hidden=True)
+    theme = el("button", "Theme: system", type="button", id_="theme", hidden=True)
     return el(
         "header",
         el("div", el("h1", name), badge(outcome(subject)), el("span", subject.chip.name, class_="quiet"), theme),
@@ -138,7 +138,7 @@ def _header(subject: Subject, name: str, sections: list[_Section]) -> Html:
 
 
 def _section(each: _Section) -> Html:
-    return el("section", el("h2", each.title, id=f"{each.id}-title"), each.inside, id=each.id,
+    return el("section", el("h2", each.title, id_=f"{each.id}-title"), each.inside, id_=each.id,
               aria_labelledby=f"{each.id}-title")  # fmt: skip
 
 

@@ -390,8 +390,9 @@
     function details(found) {
       const track = tracks[found.track], [title, when] = described(found), parts = [make("h3", {}, title)];
       const place = found.slice >= 0 && track.task[found.slice] >= 0 ? ` · task ${track.task[found.slice]}, slot ${track.slot[found.slice]}` : "";
-      parts.push(make("p", {}, `${track.name}${place} · ${when}`));
       const row = found.slice >= 0 ? entryOf(found) : -1;
+      const kind = row >= 0 ? ` · ${text(E.raws.kind[E.raw[row]])}${text(E.node[row]) ? ` of ${text(E.node[row])}` : ""}` : "";
+      parts.push(make("p", {}, `${track.name}${place}${kind} · ${when}`));
       if (row >= 0) parts.push(make("p", {}, button("Show its entry", () => entries.show(row), { class: "link" })));
       const flow = flowsAt.get(flowKey(found.track, found.slice));
       if (flow) {
@@ -569,13 +570,15 @@
   function Grid({ holder, filters = holder, name, columns, count, extra, onChoose, hint }) {
     let order = Array.from({ length: count }, (_, i) => i), sorted = null, down = false, current = -1;
     const template = columns.map((column) => column.width).join(" ");
+    const least = columns.reduce((sum, column) => sum + Number(/[\d.]+/.exec(column.width)[0]) + 0.7, 0.9);
+    const fit = (line) => { line.style.gridTemplateColumns = template; line.style.minWidth = `${least}rem`; return line; };
     const heads = columns.map((column, k) => make("div", { role: "columnheader", "aria-sort": "none", class: column.look },
       make("button", { type: "button", tabindex: "-1", onclick: () => sortBy(k) }, column.title)));
     const head = make("div", { class: "line heads", role: "row", "aria-rowindex": "1" }, ...heads), rows = make("div", { class: "rows", role: "rowgroup" });
     const box = make("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": name, "aria-colcount": columns.length }, head, rows);
     const said = make("span", { class: "quiet", role: "status" }), search = make("input", { type: "search", "aria-describedby": `${name}-hint`,
       spellcheck: "false", autocomplete: "off", oninput: filter });
-    head.style.gridTemplateColumns = template;
+    fit(head);
     filters.append(make("div", { class: "filter" }, make("label", {}, make("span", {}, "Filter"), search), said,
       make("span", { class: "quiet", id: `${name}-hint` }, hint)));
     holder.append(box);
@@ -636,7 +639,7 @@
       const row = order[at];
       const made = make("div", { class: "line", role: "row", id: `${name}-${at}`, "aria-rowindex": at + 2, "aria-selected": at === current ? "true" : "false" },
         ...columns.map((column) => make("div", { role: "gridcell", class: column.look }, column.node?.(row) ?? String(column.cell(row)))));
-      made.style.gridTemplateColumns = template;
+      fit(made);
       if (!printing) made.style.top = `${at * HIGH}px`;
       made.addEventListener("click", () => go(at));
       return made;
@@ -734,7 +737,7 @@
       { title: "Entry", key: "entry", width: "3.6rem", cell: (r) => place(E, r), value: (r) => E.stream[r] * 1e10 + E.task[r] },
       { title: "Slot", key: "slot", width: "2.6rem", look: "n", cell: (r) => E.slot[r] },
       { title: "Kind", key: "kind", width: "7rem", cell: (r) => text(E.raws.kind[E.raw[r]]) },
-      { title: "Node", key: "node", width: "5.5rem", cell: (r) => text(E.node[r]) },
+      { title: "Node", key: "node", width: "minmax(5.5rem, 0.4fr)", cell: (r) => text(E.node[r]) },
       { title: "Start µs", key: "start", width: "5.2rem", look: "n", cell: time("start"), value: (r) => E.start[r] },
       { title: "Took µs", key: "took", width: "4.4rem", look: "n", cell: time("took"), value: (r) => E.took[r] },
       { title: "State", key: "state", width: "4.6rem", cell: (r) => STATES[E.state[r]] },
@@ -747,7 +750,7 @@
       enter: (r) => timeline().show(E.run[r], E.stream[r], E.task[r]),
     };
     const grid = Grid({ holder: left, filters: holder, name: "entries-grid", columns, count: E.raw.length, extra, onChoose: show,
-      hint: "words, or field=value: kind=kernel block_dim>3" });
+      hint: "Words, or field=value: kind=kernel block_dim>3. In the table 1 to 9 sort." });
     holder.append(pair);
     const known = new Map();
     function rawWords(raw) {
@@ -820,7 +823,7 @@
     const words = (r) => `${place(W, r)} ${targets[W.target[r]]} ${text(W.node[r])} ${text(W.struct[r])}.${text(W.field[r])} ${text(W.before[r])} ${text(W.after[r])} ${text(W.by[r])}`.toLowerCase();
     const extra = { words, field: (r, key) => (["stream", "task", "slot"].includes(key) ? W[key][r] : undefined),
       enter: (r) => timeline().show(W.run[r], W.bystream[r], W.bytask[r]) };
-    return Grid({ holder, name: "patches-grid", columns, count: W.time.length, extra, hint: "Enter shows who wrote in the timeline" });
+    return Grid({ holder, name: "patches-grid", columns, count: W.time.length, extra, hint: "Enter in the table shows who wrote in the timeline." });
   }
 
   function nav() {

@@ -141,5 +141,5 @@ def _cut(text: str) -> str:
 
 def _arrow_head() -> Html:
     tip = el("path", d="M0 0 L8 4 L0 8 z")
-    return el("defs", el("marker", tip, id="tip", viewBox="0 0 8 8", refX=7, refY=4, markerWidth=7, markerHeight=7,
+    return el("defs", el("marker", tip, id_="tip", viewBox="0 0 8 8", refX=7, refY=4, markerWidth=7, markerHeight=7,
                          orient="auto"))  # fmt: skip

@@ -77,26 +77,35 @@ class Context:
         """Attributes of the operator."""
         return Attrs(self._asked["attrs"])
 
-    def _tensor(self, kind: str, index: int) -> Any:
+    @property
+    def policies(self) -> Any:
+        """Policies of the device."""
+        return self._launch.policies
+
+    def _tensor(self, kind: str, index: int, instance: int = 0) -> Any:
         listed = self._asked[kind]
-        return listed[index] if 0 <= index < len(listed) else None
+        return listed[index] if 0 <= index < len(listed) and instance == 0 else None
 
-    def input_shape(self, index: int) -> StorageShape | None:
-        """Shape of an input."""
-        return _shape(self._tensor("inputs", index))
+    def input_shape(self, index: int, instance: int = 0) -> StorageShape | None:
+        """Shape of an input; this chip has no dynamic ones, so `instance` is 0."""
+        return _shape(self._tensor("inputs", index, instance))
 
-    def input_desc(self, index: int) -> TensorDesc | None:
+    def input_desc(self, index: int, instance: int = 0) -> TensorDesc | None:
         """Element type of an input."""
-        tensor = self._tensor("inputs", index)
+        tensor = self._tensor("inputs", index, instance)
         return None if tensor is None else TensorDesc(tensor["dtype"])
 
-    def input_tensor(self, index: int) -> bool:
+    def input_tensor(self, index: int, instance: int = 0) -> bool:
         """Whether there is such an input."""
-        return self._tensor("inputs", index) is not None
+        return self._tensor("inputs", index, instance) is not None
 
-    def input_data(self, index: int) -> bytes | None:
+    def input_count(self, index: int) -> int:
+        """1, or 0 for an input that is not there."""
+        return int(self.input_tensor(index))
+
+    def input_data(self, index: int, instance: int = 0) -> bytes | None:
         """Value of an input that the operator depends on, as it is in memory now."""
-        tensor = self._tensor("inputs", index)
+        tensor = self._tensor("inputs", index, instance)
         if tensor is None or index not in self._asked["depends"]:
             return None
         return self._launch.memory.read(tensor["address"], tensor["size"])
