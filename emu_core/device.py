@@ -259,6 +259,8 @@ class Device:
         """Change fields of the entry in `slot`: the fetched copy is kept apart, each changed field is journalled."""
         stream = self.streams.get(stream_id) or self._no_stream(stream_id)
         queue, clock, trace = stream.queue, self.clock, self.trace
+        if not 0 <= slot < queue.depth:
+            raise _no_slot(stream_id, slot, queue.depth)
         address = queue.address(slot)
         stream.window.before_write(slot)
         raw = queue.row(slot)
@@ -444,6 +446,12 @@ class Device:
                     remedy=found.remedy,
                 )
             )
+
+
+def _no_slot(stream_id: int, slot: int, depth: int) -> InputError:
+    return InputError(
+        f"the ring of stream {stream_id} has no slot {slot}", id="ring.slot", remedy=f"its slots are 0 to {depth - 1}"
+    )
 
 
 def _slot_bytes(entry_bytes: int) -> int:

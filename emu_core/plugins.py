@@ -9,6 +9,7 @@ go on. Nothing is collected before somebody asks.
 | a `SqemuError`, meant for the user | passes through | passes through |
 | `sqemu_compile`, `sqemu_load` | `PluginError` | `PluginError` |
 | any other hook | `PluginError` | the plugin is broken, and left out from then on |
+| a record has a name that is taken | `PluginError` | the plugin is broken, and gives no record of the hook |
 
 What our own plugins raise in `sqemu_compile` and `sqemu_load` is a bug of the product and stays as it is.
 """

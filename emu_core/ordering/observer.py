@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from emu_core.device import Device
+    from emu_core.ordering.clocks import Counts
 
     Entry = tuple[Any, ...]
 
@@ -39,6 +40,7 @@ class Ordering:
 
     Attributes:
         note: appends a record (`emu_core.ordering.records`) to the log.
+        keeps_records: what each entry that sets a flag handed on is kept, for a host that waits for single records.
     """
 
     def __init__(self, device: Device) -> None:
@@ -48,6 +50,8 @@ class Ordering:
         self._flags: dict[int, FlagClock] = {}
         self._patches: dict[int, list[_Patch]] = {}
         self._begun: dict[tuple[int, int], int] = {}
+        self.keeps_records = False
+        self._handed_on: dict[tuple[int, int], Counts] = {}
         self._reported: set[tuple[str, int, int, int, int]] = set()
         self._now = 0
         self._steps: dict[int, Callable[..., None]] = {
@@ -85,9 +89,14 @@ class Ordering:
             elif what in ENDS or what == PARKS:
                 self._step(what, entry)
 
-    def host_waited(self, stream: int) -> None:
-        """The host has waited until all that `stream` has done so far was done."""
-        self.note(records.JOIN, stream, -1, -1)
+    def host_waited(self, stream: int, slot: int = -1) -> None:
+        """The host has waited for the record in `slot` of `stream`; -1: for all that the stream has done so far."""
+        self.note(records.JOIN, stream, slot, -1)
+        self._device.trace.hand_on()
+
+    def host_cleared(self, key: int) -> None:
+        """The host cleared a flag."""
+        self.note(records.CLEAR, -1, -1, -1, key)
         self._device.trace.hand_on()
 
     def host_touched(self, what: int, address: int, size: int) -> None:
@@ -127,6 +136,8 @@ class Ordering:
         """Of a flag that is set again, a wait may pass because of either; a count tells of all that counted."""
         del task
         known = self._clocks.released(stream + 1)
+        if self.keeps_records:
+            self._handed_on[stream, slot] = known
         flag = self._flags.get(key)
         if flag is None:
             self._flags[key] = FlagClock(known, (stream, slot))
@@ -157,8 +168,9 @@ class Ordering:
         self._clocks.join(place_of(target), self._clocks.released(place_of(stream)))
 
     def _join(self, stream: int, slot: int, task: int) -> None:
-        del slot, task
-        self._clocks.join(HOST, self._clocks.of(place_of(stream)))
+        del task
+        known = self._handed_on.get((stream, slot))
+        self._clocks.join(HOST, self._clocks.of(place_of(stream)) if known is None else known)
 
     def _epoch(self, stream: int, slot: int, task: int) -> None:
         """The host has waited for everything: whatever comes is behind all that was."""

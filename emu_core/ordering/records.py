@@ -10,7 +10,7 @@ the log already (`emu_core.spans`). Stream -1 is the host.
 | READ, WRITE, POLL | address, size | memory of tasks; `Device.write_cell`; `Contexts.patch` |
 | START | | an entry that executes in a single step |
 | ACTIVATE | stream that is activated | doorbells |
-| JOIN | | the host waits for a stream |
+| JOIN | | the host waits for a stream, or for the record in the slot that is named |
 | EPOCH | | the host starts over when all is done: nothing before matters any more |
 """
 

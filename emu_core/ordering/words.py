@@ -80,7 +80,8 @@ def unordered_access(device: Device, first: Pair, second: Pair, at: int) -> Repo
     if (b.kind in UPDATES and not second.writes) or (a.kind in UPDATES and not first.writes):
         id_ = INPUTS
     verbs = [("writes" if side.writes else "reads") for side in (first, second)]
-    what = f"{verbs[1]} {where}, which {a} {verbs[0]}, and nothing orders the two"
+    who = "the host " if b.stream < 0 else ""
+    what = f"{who}{verbs[1]} {where}, which {a} {verbs[0]}, and nothing orders the two"
     return _made(device, id_, what, _order(a, b), a, b, {"address": at})
 
 

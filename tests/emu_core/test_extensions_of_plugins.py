@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -14,12 +15,16 @@ from emu_core import (
     Device,
     DumpView,
     GraphError,
+    Handler,
     ImporterSpec,
     ObserverSpec,
     PassSpec,
     PluginError,
     PluginHost,
+    PolicySpec,
     Problem,
+    Run,
+    Scope,
     compile_with_report,
     hookimpl,
 )
@@ -226,3 +231,55 @@ def test_two_of_one_name_clash(hook, attribute, record):
     with pytest.raises(PluginError, match="comes from both one and two") as caught:
         getattr(host, attribute)
     assert caught.value.id == "plugin.clash"
+
+
+class TestClashesOfInstalledPlugins:
+    """The plugin of somebody else is broken, named with its distribution, and the rest works."""
+
+    @pytest.fixture
+    def beside(self, monkeypatch):
+        """A host with an installed plugin `aaa` of `sqemu-other 2.1` beside ours."""
+        ours = importlib.metadata.entry_points(group=GROUP)
+        dist = SimpleNamespace(name="sqemu-other", version="2.1")
+
+        def use(found):
+            entries = [*ours, SimpleNamespace(name="aaa", dist=dist, value="x", load=lambda: found)]
+            monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries if group == GROUP else ())
+            return PluginHost()
+
+        return use
+
+    def broken(self, host):
+        """Origin of the plugin, and what is wrong."""
+        info = next(p for p in host.plugins if p.name == "aaa")
+        return info.origin, info.broken
+
+    def test_a_chip(self, beside):
+        """Ours stays although the other plugin was loaded before; nothing else of that plugin is taken."""
+        mine = replace(ASCEND310P3, name="mine", soc_name="Mine")
+        host = beside(plugin(chips=[replace(ASCEND310P3, core_num=1), mine]))
+        assert host.chip("ascend310p3") is ASCEND310P3
+        assert "mine" not in host.chips
+        origin, what = self.broken(host)
+        assert origin == "sqemu-other 2.1"
+        assert what == "sqemu_chips chip 'ascend310p3' comes from both chips and aaa; the one of the product stays"
+
+    def test_a_policy(self, beside):
+        """A device can still be made."""
+        host = beside(plugin(policies=[PolicySpec("nop_model", Scope.DEVICE, "x", ("x",), "mine")]))
+        assert Device("ascend310p3", plugins=host).policies["nop_model"] == "window"
+        assert self.broken(host)[1].startswith("sqemu_policies policy 'nop_model' comes from both")
+
+    def test_an_engine(self, beside):
+        """The kind goes on to be executed by its own engine."""
+        theirs = Handler("other", "kernel", 0, lambda task: Run(0))
+        device = Device("ascend310p3", plugins=beside(plugin(engines=[theirs])))
+        assert device.dispatch.find(bytes(64)).engine != "other"
+        assert "sqemu_engines: " in self.broken(device.host)[1]
+
+    def test_two_of_others(self, beside):
+        """One plugin that gives a name twice is broken, too."""
+        twice = [CommandSpec("a", "b", lambda: None)] * 2
+        host = beside(plugin(commands=twice))
+        assert dict(host.commands) == {}
+        assert "subcommand 'a' comes from both aaa and aaa" in self.broken(host)[1]

@@ -140,3 +140,12 @@ def test_no_entries_are_no_change_and_an_unknown_stream_is_an_error(ring):
     assert not bench.events(Patched)
     with pytest.raises(InputError, match="the device has no stream 77"):
         device.patch_many(77, [0], {"block_dim": 1}, device.layout(STRUCT))
+
+
+@pytest.mark.parametrize("slot", [-1, 64, 1 << 40])
+def test_one_entry_is_patched_only_in_a_slot_of_its_ring(ring, slot):
+    """A slot beside the ring may be memory of somebody else: it is refused, and nothing is journalled."""
+    bench, stream = ring()
+    with pytest.raises(InputError, match=f"the ring of stream 0 has no slot {slot}"):
+        bench.device.patch_sqe(stream.id, slot, {"block_dim": 1}, bench.device.layout(STRUCT))
+    assert len(bench.device.journal) == 0

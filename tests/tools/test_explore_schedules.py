@@ -108,6 +108,17 @@ def test_too_few_nops_show_as_stale_in_every_schedule(host, arrays):
     assert lines(found)[2].startswith("  plain schedule: hazard.stale-prefetch: ")
 
 
+def test_a_program_that_never_succeeds_is_not_called_equal(host, arrays):
+    """Without its record every schedule ends with a deadlock: there are no outputs to compare, and the text says so."""
+    blob = compile_graph(graph(1), CHIP, plugins=host)
+    cut = replace(blob, tasks=tuple(t for t in blob.tasks if t.type.name != "EVENT_RECORD"))
+    found = explore(subject_of(cut, host, arrays), 4, 0)
+    assert (found.plain, found.differing, found.ok) == (("a deadlock",), 0, False)
+    text = "\n".join(lines(found))
+    assert "no execution of the plain schedule succeeds, and the other 4 end the same way: repair that first" in text
+    assert "give the outputs" not in text
+
+
 KEYS = st.lists(st.tuples(st.just(1), st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=30, unique=True)
 
 

@@ -36,6 +36,10 @@ hazard.uninitialised-read
   means  a task reads bytes that nobody wrote
   cause  The task that should have written them did not run, or runs later.
   do     Find the writer and the order; policy uninitialised_read = fault stops at the first one.
+ring.slot
+  means  a program patches a slot that the ring does not have
+  cause  A slot counts entries of the ring from 0; a task id is no slot once ids have flipped.
+  do     Ask the queue: slot_of gives the slot of a task id.
 hazard.unordered-access
   means  two entries touch the same bytes, one of them writes, and nothing orders the two
   cause  No chain of events, notifies, activations or host calls leads from one to the other. Here one came first; on

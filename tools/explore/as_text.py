@@ -26,6 +26,9 @@ def lines(found: Exploration) -> list[str]:
     plain = [f"  plain schedule: execution {n} ends with {how}" for n, how in enumerate(found.plain, 1) if how]
     plain += [f"  plain schedule: {hazard.text()}" for hazard in found.stale]
     unordered = [f"  {hazard.text()}" for hazard in found.unordered]
+    if all(found.plain) and not found.differing:
+        how = f"  no execution of the plain schedule succeeds, and the other {found.schedules} end the same way"
+        return [head, *plain, f"{how}: repair that first", *_head(unordered), *unordered]
     if not found.differing and not unordered:
         same = "  all give the outputs of the plain one, and no two entries touch the same bytes in no fixed order"
         return [head, *plain, same]

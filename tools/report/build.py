@@ -19,11 +19,13 @@ from tools.report.ub_maps import ub_maps
 from tools.report.writes import write_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tools.report.subject import Subject
 
 FORMAT, VERSION = "sqemu-report", 1
+STYLES, SCRIPTS = (("page", "css"),), tuple((name, "js") for name in ("basics", "timeline", "tables", "page"))
+"""Files of this package that are embedded, in order."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def _holder(name: str) -> Html:
 
 
 def _document(subject: Subject, sections: list[_Section], data: str) -> str:
-    style, script = (Html(files("tools.report").joinpath(f"page.{kind}").read_text("utf-8")) for kind in ("css", "js"))
+    style, script = _source(STYLES), _source(SCRIPTS)
     name = subject.record.about.program.file.rpartition("/")[2] or subject.record.blob.name or "run"
     policy = "; ".join([
         "default-src 'none'", f"style-src {_hash(style)}", f"script-src {_hash(script)}", "base-uri 'none'",
@@ -140,6 +142,11 @@ def _header(subject: Subject, name: str, sections: list[_Section]) -> Html:
 def _section(each: _Section) -> Html:
     return el("section", el("h2", each.title, id_=f"{each.id}-title"), each.inside, id_=each.id,
               aria_labelledby=f"{each.id}-title")  # fmt: skip
+
+
+def _source(names: Iterable[tuple[str, str]]) -> Html:
+    """Files of this package one after the other."""
+    return Html("".join(files("tools.report").joinpath(f"{name}.{kind}").read_text("utf-8") for name, kind in names))
 
 
 def _hash(text: str) -> str:

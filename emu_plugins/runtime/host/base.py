@@ -137,6 +137,8 @@ class RuntimeCore:
         self._timeout_unit = ""
         self._wait_timeout_s = 0
         self._first_hazard = self._told_hazards = Mark.at_end(device.hazards)
+        if device.ordering is not None:
+            device.ordering.keeps_records = True
 
     # ---- shared memory ---------------------------------------------------------------------------------------
 
@@ -315,6 +317,9 @@ class RuntimeCore:
             if any(is_queued(*use) for use in flag.uses):
                 waiting.append((kind, flag, number))
             else:
-                self.device.signals.clear(Signal(kind, number))
+                signal = Signal(kind, number)
+                self.device.signals.clear(signal)
+                if self.device.ordering is not None:
+                    self.device.ordering.host_cleared(self.device.signals.key(signal))
                 self.device.release_id(kind, number)
         self._retired = waiting

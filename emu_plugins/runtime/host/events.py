@@ -93,6 +93,7 @@ class EventCalls(RuntimeCore):
         if not found.waitable:
             raise bad_value(function, "event", "an event for time stamps", "an event that was created waitable")
         if not target.core.queue.bound and not self._needed(function, found, target):
+            self._behind_record(found)
             return None
         event_id = self._event_id(found)
         limit = self._wait_timeout_s
@@ -140,7 +141,18 @@ class EventCalls(RuntimeCore):
         Raises:
             RuntimeApiError: null (107000, EE1004), destroyed (107017).
         """
-        return _complete(self.require("query_event", "event", event, EventHandle))
+        found = self.require("query_event", "event", event, EventHandle)
+        if not _complete(found):
+            return False
+        self._behind_record(found)
+        return True
+
+    def _behind_record(self, event: EventHandle) -> None:
+        """Tell who follows orders that the host knows the last record of `event` to be done."""
+        ordering = self.device.ordering
+        if ordering is not None and event.recorder is not None:
+            stream, task = event.recorder
+            ordering.host_waited(stream.id, stream.core.queue.slot_of.get(task, -1))
 
     @api_call
     def synchronize_event(self, event: EventHandle | None, timeout_ms: int = FOREVER) -> None:
@@ -163,8 +175,7 @@ class EventCalls(RuntimeCore):
                 function=function,
                 remedy="synchronise the stream that records it: an earlier task may have failed",
             )
-        if found.recorder is not None and self.device.ordering is not None:
-            self.device.ordering.host_waited(found.recorder[0].id)
+        self._behind_record(found)
 
     def _event_pair(
         self, function: str, event: EventHandle | None, stream: StreamHandle | None

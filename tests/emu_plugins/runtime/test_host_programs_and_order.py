@@ -96,3 +96,83 @@ def test_an_output_that_is_read_without_synchronising_is_reported(program):
     made.runtime.drive(lambda: False, 200_000)
     made.runtime.memcpy_to_host(made.y, 4 * ELEMENTS)
     assert ("hazard.unordered-access", 0, -1) in made.ids()
+
+
+@pytest.fixture(params=["ascend310p3", "ascend910b3", "ascend950pr_9599"])
+def plain(host, request):
+    """A host with plain streams, and kernels that write y or read it: `plain.write(stream)`, `plain.read(stream)`."""
+    return _Plain(Runtime(Device(request.param, {"ordering": "report"}, host)))
+
+
+class _Plain:
+    def __init__(self, runtime):
+        self.runtime = runtime
+        self.first, self.second, self.third = (runtime.create_stream() for _ in range(3))
+        self.binary = runtime.register_program("TilingProbe")
+        self.y = runtime.malloc(64, label="y")
+
+    def _launch(self, stream, y, x, add):
+        runtime = self.runtime
+        workspace, tiling = runtime.malloc(4096), runtime.malloc(64)
+        runtime.memcpy_to_device(tiling, struct.pack("<IIiHH", ELEMENTS, 1, 0, 1, add))
+        args = runtime.arguments([x, 0, y, workspace, tiling])
+        runtime.launch_kernel(runtime.get_function(self.binary), 1, stream, args)
+
+    def write(self, stream):
+        """A kernel that writes y."""
+        self._launch(stream, self.y, 0, 0)
+
+    def read(self, stream):
+        """A kernel that reads y and writes elsewhere."""
+        self._launch(stream, self.runtime.malloc(64), self.y, 1)
+
+    def ids(self):
+        """What is reported when all is done."""
+        for stream in (self.first, self.second, self.third):
+            self.runtime.synchronize_stream(stream)
+        return [h.id for h in self.runtime.hazards()]
+
+
+def test_a_wait_that_needs_no_entry_orders_all_the_same(plain):
+    """The record is done when the wait is submitted, so no entry is written; the order is there."""
+    event = plain.runtime.create_event()
+    plain.write(plain.first)
+    plain.runtime.record_event(event, plain.first)
+    plain.runtime.drive(lambda: plain.first.core.queue.pending == 0)
+    plain.runtime.wait_event(plain.second, event)
+    plain.read(plain.second)
+    assert plain.ids() == []
+
+
+def test_an_event_that_was_asked_for_orders(plain):
+    """`query_event` said that the record is done."""
+    event = plain.runtime.create_event()
+    plain.write(plain.first)
+    plain.runtime.record_event(event, plain.first)
+    plain.runtime.drive(lambda: plain.runtime.query_event(event))
+    assert plain.runtime.query_event(event)
+    plain.read(plain.second)
+    assert plain.ids() == []
+
+
+def test_waiting_for_an_event_orders_only_what_comes_before_its_record(plain):
+    """A kernel behind the record has run when the host goes on, but nothing says that it had to."""
+    event = plain.runtime.create_event()
+    plain.runtime.record_event(event, plain.first)
+    plain.write(plain.first)
+    plain.runtime.synchronize_event(event)
+    plain.read(plain.second)
+    assert plain.ids() == ["hazard.unordered-access"]
+
+
+def test_an_id_that_is_given_out_again_begins_anew(plain):
+    """Three events, one after the other, with the same id: each wait belongs to its own record."""
+    for _ in range(3):
+        event = plain.runtime.create_event()
+        plain.write(plain.first)
+        plain.runtime.record_event(event, plain.first)
+        plain.runtime.wait_event(plain.second, event)
+        plain.read(plain.second)
+        plain.runtime.synchronize_stream(plain.second)
+        plain.runtime.destroy_event(event)
+    assert plain.ids() == []

@@ -105,6 +105,21 @@ class TestEntries:
         failed = [k for k, state in enumerate(data["state"]) if state == FAILED]
         assert [page.word(data["raws"]["kind"][data["raw"][k]]) for k in failed if data["stream"][k] == 0] == ["kernel"]
 
+    def test_entries_without_streams(self, folder, sqemu, page_at, tmp_path):
+        """Rings of v200, whose entries do not hold their stream, give rows with the stream of their ring."""
+        run = ("run", folder / "probe.json", "--inputs", folder / "in3.npz", "--chip", "ascend950pr_9599")
+        assert sqemu(*run, "--record", tmp_path / "r.sqr").code == 0
+        assert sqemu("report", tmp_path / "r.sqr", "-o", tmp_path / "r.html").code == 0
+        page = page_at(tmp_path / "r.html")
+        data = page.data["entries"]
+        raws = base64.b64decode(data["raws"]["bytes"])
+        for sq, slot, raw in zip(data["stream"], data["slot"], data["raw"], strict=True):
+            executed = ring(tmp_path / "r.sqr", 0, sq, "executed")
+            assert raws[raw * 64 :][:64] == executed[slot * 64 :][:64]
+        kinds = [page.word(data["raws"]["kind"][raw]) for raw in data["raw"]]
+        assert kinds.count("vector kernel") == 1
+        assert set(data["stream"]) == {0, 1}
+
 
 class TestTimeline:
     def test_every_task_is_a_slice_of_its_stream(self, folder, page_of):
