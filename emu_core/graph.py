@@ -28,6 +28,7 @@ class CompileOptions:
         progress: called for each node twice: when it meets its operator, and when it has been tiled.
         details: also fill `explanation` and `snapshots` of the result, which costs time and memory per node.
         after_pass: called with the name of each pass of the compiler and its account of the graph, ready for JSON.
+        never_sinks: whoever runs the program tiles on the host in any case: no warning says how to sink a tiling.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class CompileOptions:
     details: bool = False
     progress: Callable[[], object] | None = None
     after_pass: Callable[[str, Mapping[str, object]], object] | None = None
+    never_sinks: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from tools.grouped_warnings import say_warnings
 from tools.importer_of import importer_of
 from tools.options import option_levels, pairs, split_policies
 from tools.progress import Progress
+from tools.runtime_options import POLICY, V2
 
 if TYPE_CHECKING:
     from emu_core.graph import Compiled
@@ -125,6 +126,7 @@ def compile_text(path: str, data: bytes, wanted: Wanted, host: PluginHost, compi
         global_options=levels["global"],
         details=wanted.details,
         progress=progress.step,
+        never_sinks=pairs(wanted.policies, "--policy").get(POLICY) == V2,
     )
     try:
         with progress:

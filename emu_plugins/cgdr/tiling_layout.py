@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Region:
-    """A run of bytes with a name. `kind` groups regions of one purpose; `used` is what of `size` is ever written."""
+    """A run of bytes with a name. `kind` groups regions of one purpose; `used` is what of `size` is ever written.
+
+    `count`: how many buffers of its kind it stands for, one behind the other.
+    """
 
     name: str
     offset: int
     size: int
     kind: str
     used: int
+    count: int = 1
 
     @property
     def end(self) -> int:
@@ -38,6 +42,9 @@ class Region:
 
 
 FREE = "free"
+MOST_BLOCKS = 256
+"""Of more blocks than that, the slots of the first and last few are told one by one, the others as one region."""
+_EACH_END = 2
 _INVERSE_BLOCK = 32
 
 
@@ -107,14 +114,32 @@ def workspace_regions(tiling: CgdrTiling | Cgdr910bTiling) -> tuple[Region, ...]
         return _workspace_910b(tiling)
     slots = tiling.block_dim if tiling.plan.beta else 0
     state = max(tiling.workspace_need - slots * STAGE_BYTES_PER_CORE, 0)
-    buffers = [("states", state, "state")]
-    used = {}
-    for block in range(slots):
-        for slot, written in enumerate(slots_used(tiling)):
-            name = f"block {block} slot {slot}"
-            buffers.append((name, DEVICE_STAGE_SLOT_BYTES, "slot"))
-            used[name] = written
-    return _laid_out(buffers, tiling.workspace, used)
+    used = slots_used(tiling)
+    ahead = _laid_out([("states", state, "state")], 0)
+    if slots <= MOST_BLOCKS:
+        staging = _slots(range(slots), state, used)
+    else:
+        head, tail = range(_EACH_END), range(slots - _EACH_END, slots)
+        staging = [*_slots(head, state, used), _between(head.stop, tail.start, state, used), *_slots(tail, state, used)]
+    return (*ahead, *staging, *_rest(state + slots * STAGE_BYTES_PER_CORE, tiling.workspace))
+
+
+def _slots(blocks: range, start: int, used: tuple[int, ...]) -> list[Region]:
+    """The staging slots of `blocks`; those of block 0 begin at byte `start`."""
+    size, each = DEVICE_STAGE_SLOT_BYTES, len(used)
+    return [
+        Region(f"block {block} slot {slot}", start + (block * each + slot) * size, size, "slot", written)
+        for block in blocks
+        for slot, written in enumerate(used)
+    ]
+
+
+def _between(first: int, end: int, start: int, used: tuple[int, ...]) -> Region:
+    """The staging slots of blocks `first` to `end` - 1 as one region."""
+    blocks, each = end - first, len(used)
+    name, size = f"blocks {first} to {end - 1}", blocks * each * DEVICE_STAGE_SLOT_BYTES
+    offset = start + first * each * DEVICE_STAGE_SLOT_BYTES
+    return Region(name, offset, size, "slot", blocks * sum(used), blocks * each)
 
 
 def _workspace_910b(tiling: Cgdr910bTiling) -> tuple[Region, ...]:
@@ -123,15 +148,16 @@ def _workspace_910b(tiling: Cgdr910bTiling) -> tuple[Region, ...]:
     return _laid_out(buffers, tiling.workspace)
 
 
-def _laid_out(
-    buffers: Iterable[tuple[str, int, str]], room: int, used: dict[str, int] | None = None
-) -> tuple[Region, ...]:
+def _laid_out(buffers: Iterable[tuple[str, int, str]], room: int) -> tuple[Region, ...]:
     """Regions one behind the other, and a free one up to `room`; empty buffers are left out."""
     found, offset = [], 0
     for name, size, kind in buffers:
         if size:
-            found.append(Region(name, offset, size, kind, (used or {}).get(name, size)))
+            found.append(Region(name, offset, size, kind, size))
             offset += size
-    if offset < room:
-        found.append(Region(FREE, offset, room - offset, FREE, 0))
-    return tuple(found)
+    return (*found, *_rest(offset, room))
+
+
+def _rest(offset: int, room: int) -> tuple[Region, ...]:
+    """The free region up to `room`, if there is one."""
+    return (Region(FREE, offset, room - offset, FREE, 0),) if offset < room else ()

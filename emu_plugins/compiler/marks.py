@@ -149,7 +149,8 @@ class Marker:
             report.decide(bound.node.name, gates.STAGE, f"{answer.reason}: {TILING_SINK}")
             return Marks(preset.depends, dynamic_depend=True, sink=True, gates=answer.results)
         report.decide(bound.node.name, gates.STAGE, f"{answer.gate} failed ({answer.reason}): {FORCE_UNKNOWN_SHAPE}")
-        report.warn(f"{bound.place()}: the tiling stays on the host: {answer.reason}; {answer.remedy}")
+        if not self.options.host_expected:
+            report.warn(f"{bound.place()}: the tiling stays on the host: {answer.reason}; {answer.remedy}")
         return Marks(preset.depends, dynamic_depend=True, force_unknown=True, gates=answer.results)
 
 

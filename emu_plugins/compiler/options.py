@@ -37,6 +37,7 @@ DETERMINISTIC_LEVEL = "ge.deterministicLevel"
 OM2 = "7"
 GLOBAL = "global option"
 
+_ASKS_FOR_HOST = ("", "0")
 _ALLOWED: Mapping[str, tuple[str, ...] | None] = {
     TILING_SCHEDULE_OPTIMIZE: ("", "0", "1"),
     BUILD_GRAPH_MODE: ("offline", "online"),
@@ -54,12 +55,14 @@ class BuildOptions:
         tiling_schedule_optimize: gate G1; only the exact value "1" turns it on.
         offline: the device is not asked for its capability (gate G2).
         given_by: which level `tiling_schedule_optimize` came from, for messages.
+        host_expected: the command line asked for host tiling, or nobody will sink: staying there is no news.
         deterministic, deterministic_level: what tiling functions are told (`ge.deterministic`, `…Level`).
     """
 
     tiling_schedule_optimize: bool
     offline: bool
     given_by: str
+    host_expected: bool = False
     deterministic: int = 0
     deterministic_level: int = 0
 
@@ -83,7 +86,8 @@ def resolve_options(given: CompileOptions, graph_options: Mapping[str, str], rep
     value, level = _in_force(given.tiling_schedule_optimize, levels)
     report.decide("", STAGE, f"{TILING_SCHEDULE_OPTIMIZE} is {value!r} ({level}); {'offline' if offline else 'online'}")
     flags = (int(merged.get(key, "0")) for key in (DETERMINISTIC, DETERMINISTIC_LEVEL))
-    return BuildOptions(value == "1", offline, level, *flags)
+    expected = given.never_sinks or given.tiling_schedule_optimize in _ASKS_FOR_HOST
+    return BuildOptions(value == "1", offline, level, expected, *flags)
 
 
 def _levels(given: CompileOptions, graph_options: Mapping[str, str]) -> tuple[tuple[str, Mapping[str, str]], ...]:
@@ -119,7 +123,7 @@ def _refuse_om2(merged: Mapping[str, str], flag: str | None) -> None:
 
 
 def _check_flag(value: str | None) -> None:
-    if value is not None and value not in ("", "0", "1"):
+    if value is not None and value not in (*_ASKS_FOR_HOST, "1"):
         raise _one_or_zero(value, "--tiling_schedule_optimize")
 
 

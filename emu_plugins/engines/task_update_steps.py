@@ -160,7 +160,10 @@ def check_order(task: Task, stream: Stream, slot: int) -> None:
         return
     policy = task.device.policies["update_after_consume"]
     what = f"the target stream {stream.id} slot {slot} had started before it was patched"
-    remedy = "record the event that releases the kernel after the update, not before"
+    remedy = (
+        "let the kernel wait for an event that is recorded behind the update, and reset it after the wait: a flag left "
+        "from an earlier execution lets it pass at once"
+    )
     if policy == "fault":
         raise DeviceFault(
             what,

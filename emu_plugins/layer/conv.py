@@ -30,16 +30,21 @@ if TYPE_CHECKING:
 
 X, WEIGHT, STATE, LENGTHS, Y, FINAL = range(6)
 FEWEST_TAPS = 2
+STATE_RANK = 3
 
 
 def infer(inputs: tuple[TensorInfo | None, ...], _attrs: Mapping[str, AttrValue]) -> tuple[TensorInfo, ...]:
-    """`y` as x, `final_state` as conv_state; raises `ShapeError`."""
+    """`y` as x, `final_state` as conv_state; raises `ShapeError`, also for a state that no number of taps leaves."""
     dtype = one_dtype(("x", "weight", "conv_state"), inputs)
     tokens, channels = checked("x", inputs[X], (UNKNOWN, UNKNOWN))
     channels, taps = checked("weight", inputs[WEIGHT], (channels, UNKNOWN))
     if taps != UNKNOWN and taps < FEWEST_TAPS:
         raise ShapeError(f"{taps} tap", input="weight", remedy="use 2 or more; one tap needs no state")
     kept = UNKNOWN if taps == UNKNOWN else taps - 1
+    state = inputs[STATE]
+    if kept == UNKNOWN and state is not None and len(state.shape) == STATE_RANK and state.shape[-1] == 0:
+        few = f"use 1 column or more: {FEWEST_TAPS} taps are the fewest, and a state has one column less than taps"
+        raise ShapeError(f"shape {list(state.shape)} has no columns", input="conv_state", remedy=few)
     batch, channels, kept = checked("conv_state", inputs[STATE], (UNKNOWN, channels, kept))
     batch, *_ = checked("actual_seq_lengths", inputs[LENGTHS], (batch,), ("int32",))
     return TensorInfo(dtype, (tokens, channels)), TensorInfo(dtype, (batch, channels, kept))

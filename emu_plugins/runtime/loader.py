@@ -150,8 +150,9 @@ class _Loader:
             caller=runtime.create_stream(name="caller"),
             inputs=inputs,
             outputs=outputs,
-            scratch=tuple(placement.scratch),
+            scratch=placement.scratch,
             details=self._details(),
+            reshape=run_shapes(placement, self.operators),
         )
 
     def _load_parts(self, caller: StreamHandle) -> dict[int, ModelHandle]:

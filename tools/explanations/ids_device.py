@@ -26,7 +26,8 @@ hazard.stale-prefetch
 hazard.silent-reuse
   means  an entry runs with the values that an earlier execution patched in
   cause  No update reached it this time; patched rings keep their values from one execution to the next.
-  do     Check that the update ran before the kernel in this execution.
+  do     Check that the update ran before the kernel in this execution: that the kernel waits for it, and that the event
+         is reset behind the wait, so that it does not pass on the record of an earlier execution.
 hazard.unwritten-output
   means  an output was not written completely, so what lay there before is returned
   cause  A kernel ran with too few blocks or a wrong key, or leaves parts out on purpose, such as the state of an
@@ -165,8 +166,9 @@ update.alignment
   do     Place it aligned; the policies of key, block dim and target decide what happens.
 update.after-consume
   means  an update came after its target had started
-  cause  The event that releases the kernel is recorded before the update.
-  do     Record it after the update; policy update_after_consume.
+  cause  Nothing holds the kernel back: no wait stands before it; or its wait passed on a flag that an earlier
+         execution left set, because no reset stands behind the wait; or the event is recorded before the update.
+  do     Wait before the kernel, reset behind the wait, record behind the update. Policy update_after_consume.
 wait.timeout
   means  a wait reached its time limit
   cause  Nobody set the flag.

@@ -77,7 +77,7 @@ def _folded(regions: Sequence[Region]) -> Iterator[Region | str]:
         if region not in hidden:
             yield region
         elif region == slots[_SLOTS_SHOWN - 2]:
-            yield f"… {len(hidden)} more slots"
+            yield f"… {sum(slot.count for slot in hidden)} more slots"
 
 
 def _bar(region: Region, room: int, limit: int, signs: tuple[str, str, str]) -> str:

@@ -120,10 +120,11 @@ def _listing(page: Page, regions: Sequence[Region]) -> None:
 def _grouped(regions: Sequence[Region]) -> list[Region]:
     """The regions; staging slots as one entry when there are many."""
     slots = [region for region in regions if region.kind == "slot"]
-    if len(regions) <= _MOST_ROWS or len(slots) < 3:
+    count = sum(slot.count for slot in slots)
+    if len(regions) <= _MOST_ROWS and count == len(slots) or count < 3:
         return list(regions)
     size = sum(slot.size for slot in slots)
-    merged = Region(f"{len(slots)} staging slots", slots[0].offset, size, "slot", sum(slot.used for slot in slots))
+    merged = Region(f"{count} staging slots", slots[0].offset, size, "slot", sum(slot.used for slot in slots), count)
     return [*(region for region in regions if region.kind != "slot"), merged]
 
 
