@@ -155,7 +155,7 @@ class Model:
         self.details = dict(details or {})
         self._scratch = scratch
         self._launch = launch
-        self._reshape = reshape
+        self.reshape = reshape
         self._placed = (inputs, outputs)
         self._loaded = {s.id: s.queue.contents() for s in streams}
         self._marks = (0, 0, 0, 0)
@@ -209,8 +209,8 @@ class Model:
                 remedy="abort it, or load it again",
             )
         arrays = [_checked(port, inputs) for port in self.inputs]
-        if self._reshape is not None:
-            self._placed = self._reshape(tuple(array.shape for array in arrays))
+        if self.reshape is not None:
+            self._placed = self.reshape(tuple(array.shape for array in arrays))
         device = self.device
         self.executions += 1
         device.run = self.executions

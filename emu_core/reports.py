@@ -17,6 +17,14 @@ def _of(node: str) -> str:
     return f" of {node}" if node else ""
 
 
+_QUOTES = str.maketrans({'"': '\\"', "\\": "\\\\"})
+
+
+def one_line(name: str) -> str:
+    """A name that a user chose, with its line breaks and other control characters escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 @dataclass(frozen=True)
 class Fault:
     """A task that failed.
@@ -97,8 +105,9 @@ class Blocked:
 
     def text(self) -> str:
         """One line for the deadlock report."""
+        name = one_line(self.name.translate(_QUOTES))
         return (
-            f"stream {self.stream} ({self.name}) task {self.task} ({self.kind}{_of(self.node)}) "
+            f"stream {self.stream} ({name}) task {self.task} ({self.kind}{_of(self.node)}) "
             f"waits for {self.signal} "
             f"since {self.since} ns; {self.setter}"
         )

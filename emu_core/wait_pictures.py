@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from emu_core.reports import one_line
 from emu_core.setters import SetterState
 from emu_core.wait_graph import Cause
 
@@ -86,7 +87,7 @@ def _each(graph: WaitGraph, stuck: set[int], circles: set[int]) -> Iterator[tupl
         queue = f"s{wait.stream}"
         flag = flags.setdefault(wait.lacks if wait.is_flag else f"{wait.lacks} of {queue}", f"f{len(flags)}")
         red = wait.stream in circles
-        label = f"stream {wait.stream} ({wait.name})\ntask {wait.task} {wait.kind}"
+        label = f"stream {wait.stream} ({one_line(wait.name)})\ntask {wait.task} {wait.kind}"
         yield _Node(queue, QUEUE, label), [_Arrow(queue, flag, f"since {wait.since} ns", red)]
         yield _Node(flag, FLAG, wait.lacks), []
         if wait.is_flag and not wait.setters:

@@ -48,7 +48,11 @@ def command(
     from tools.check.run import Exploring, check  # noqa: PLC0415 - `sqemu check --help` stays quick
     from tools.program import Wanted  # noqa: PLC0415
 
-    explicit = click.get_current_context().get_parameter_source("chip") is click.core.ParameterSource.COMMANDLINE
+    given = click.get_current_context().get_parameter_source
+    explicit = given("chip") is click.core.ParameterSource.COMMANDLINE
+    alone = [f"--{name}" for name in ("seed", "inputs") if given(name) is click.core.ParameterSource.COMMANDLINE]
+    if alone and explore is None:
+        raise click.UsageError(f"{' and '.join(alone)} without --explore: only --explore N runs the program")
     wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies, online_by_default=True)
     asked = None if explore is None else Exploring(explore, seed, inputs)
     return check(program, wanted, without, explicit_chip=explicit, strict=strict, as_json=as_json, exploring=asked)

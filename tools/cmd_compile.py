@@ -22,7 +22,7 @@ from tools.options import (
     split_policies,
 )
 from tools.program import Wanted, compile_text
-from tools.runtime_options import V2, runtime_option
+from tools.runtime_options import V2, runtime_option, with_runtime
 from tools.show import json_line
 from tools.stacked import paragraph
 
@@ -64,7 +64,8 @@ def command(
     """
     host = make_host(without)
     details = explain or dump_passes is not None
-    wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, policies, details=details)
+    asked = with_runtime(policies, runtime)
+    wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, asked, details=details)
     compile_time, rest = split_policies(host, pairs(policies, "--policy"))
     if rest:
         names = ", ".join(sorted(rest))

@@ -31,16 +31,19 @@ if TYPE_CHECKING:
 
 
 @click.command("demo")
+@click.option("--layer", is_flag=True, help="A gated-delta-net layer instead: prefill, then decoding from its states.")
 @chip_option
 @json_option
 @debug_option
-def command(chip: str, as_json: bool) -> int:
+def command(layer: bool, chip: str, as_json: bool) -> int:
     """Run the main job: a graph whose tiling sinks to the device, three executions of one loaded model.
 
     Prints the task list, the streams as they ran, every patch, the checks against float64 references, and what
     tiling on the host would have cost.
     """
     host = PluginHost()
+    if layer:
+        return _layer(chip, host, as_json=as_json)
     sink_blob, model, sink = _run(host, chip, sink=True)
     _, _, on_host = _run(host, chip, sink=False)
     checks = _checks(host, model, sink)
@@ -51,6 +54,14 @@ def command(chip: str, as_json: bool) -> int:
         _tell(chip, sink_blob, model, sink, on_host, checks, same=bool(same))
     good = all(r.ok for r in (*sink, *on_host)) and same and all(c.ok for _, _, c in checks)
     return 0 if good else 1
+
+
+def _layer(chip: str, host: PluginHost, *, as_json: bool) -> int:
+    from tools.demo import layer  # noqa: PLC0415 - the usual demo does not need it
+
+    found = layer.run(chip, host)
+    (layer.as_json if as_json else layer.tell)(chip, found)
+    return 0 if found.ok else 1
 
 
 def _run(host: PluginHost, chip: str, *, sink: bool) -> tuple[Blob, Model, list[Result]]:

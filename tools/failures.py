@@ -14,9 +14,13 @@ from emu_core.errors import EmulatorBug, SqemuError
 from formats import FormatError
 from tools.files import STDIN, input_name
 from tools.say import say
+from tools.std_streams import silence_stdout
 from tools.version import VERSION
 
 USAGE, BUG = 2, 70
+
+_WRITERS = ("click.utils", "tools.std_streams")
+"""Modules whose functions write to standard output for others."""
 
 
 def report(error: BaseException, *, as_json: bool, debug: bool) -> int:
@@ -63,12 +67,25 @@ def _memory() -> dict[str, object]:
 
 
 def _file(error: OSError) -> dict[str, object]:
-    """What the operating system refused; an error without a file name is one of standard output."""
+    """What the operating system refused: a file, standard output, or something that it does not name."""
     what = error.strerror or str(error)
     if error.filename:
         return {**_simple("file", what, "check the path and its permissions"), "where": str(error.filename)}
+    if not _of_stdout(error):
+        return _simple("file", f"a file cannot be read or written: {what}", "check for room, paths and permissions")
     remedy = "make room where it goes, or send it elsewhere"
     return {**_simple("file", f"cannot be written: {what}", remedy), "where": "standard output"}
+
+
+def _of_stdout(error: OSError) -> bool:
+    """Whether standard output refused: it still does, or what wrote last was made for it (it may have no buffer)."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        silence_stdout()  # the text that it did not take is lost; the end of the process must not fail over it again
+        return True
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1:]
+    return any(f.f_globals.get("__name__") in _WRITERS or "stdout" in f.f_code.co_names for f in frames)
 
 
 def _simple(error_id: str, what: str, remedy: str) -> dict[str, object]:

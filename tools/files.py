@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,11 @@ MOST_STREAMED = 1 << 30
 _CHUNK = 1 << 20
 _TWICE = "two outputs of this command have this name"
 
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+_KERNEL = ("/proc", "/sys")
+_OPEN_ALREADY = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Names of pipes that are open in this process, as `<(command)` of a shell gives them."""
+
 
 def input_name(path: str) -> str:
     """An input as messages name it: `-` is standard input."""
@@ -43,7 +49,8 @@ def opened_binary(path: str) -> Iterator[IO[bytes]]:
     """A file, or standard input for `-`, to read bytes from; it stays open only when it was open before.
 
     Raises:
-        InputError: `input.file`: it cannot be opened or read, or the memory does not suffice for it.
+        InputError: `input.file`: it cannot be opened or read, `refuse_endless` refuses it, or the memory does not
+                suffice for it.
     """
     name = input_name(path)
     if path == STDIN and sys.stdin is None:
@@ -52,6 +59,7 @@ def opened_binary(path: str) -> Iterator[IO[bytes]]:
         if path == STDIN:
             yield sys.stdin.buffer
         else:
+            refuse_endless(path)
             with Path(path).open("rb") as file:
                 yield file
     except OSError as error:
@@ -63,6 +71,23 @@ def opened_binary(path: str) -> Iterator[IO[bytes]]:
         ) from None  # fmt: skip
 
 
+def refuse_endless(path: str) -> None:
+    """Refuse names of what may make a reader wait for ever (`InputError`, `input.file`).
+
+    A named pipe waits for somebody who writes to it. Files of the kernel (/proc, /sys) have no size, some no end, and
+    some wait for events. Standard input and pipes that are open already, `<(command)` of a shell, are read.
+    """
+    if path == STDIN or path.startswith(_OPEN_ALREADY):
+        return
+    what = remedy = ""
+    if Path(path).is_fifo():
+        what, remedy = "is a named pipe, which is not waited for", "connect it to standard input: - < PIPE"
+    elif any(Path(os.path.realpath(path)).is_relative_to(each) for each in _KERNEL):
+        what, remedy = "is a view of the running kernel", "copy what counts to a file, for example with cat"
+    if what:
+        raise InputError(what, id="input.file", where=input_name(path), remedy=remedy)
+
+
 def read_bytes(path: str) -> bytes:
     """The bytes of a file, or of standard input for `-`; raises as `opened_binary` and `read_open`."""
     with opened_binary(path) as file:
@@ -71,7 +96,7 @@ def read_bytes(path: str) -> bytes:
 
 def read_open(file: IO[bytes], name: str) -> bytes:
     """The rest of an open file; `InputError` (`input.file`) for more than `MOST_STREAMED` of no regular one."""
-    if _is_regular(file):
+    if _has_size(file):
         return file.read()
     chunks: list[bytes] = []
     size = 0
@@ -86,11 +111,13 @@ def read_open(file: IO[bytes], name: str) -> bytes:
     return b"".join(chunks)
 
 
-def _is_regular(file: IO[bytes]) -> bool:
+def _has_size(file: IO[bytes]) -> bool:
+    """Whether the file is a regular one that knows where it ends."""
     try:
-        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        status = os.fstat(file.fileno())
     except OSError:  # it has no descriptor
         return False
+    return stat.S_ISREG(status.st_mode) and status.st_size > 0
 
 
 def unreadable(path: str, error: OSError) -> InputError:
@@ -108,6 +135,15 @@ def unwritable(path: str, why: str) -> InputError:
     return InputError(
         f"cannot be written: {why}", id="output.file", where=path, remedy="give another path, or check permissions"
     )
+
+
+def _refused(path: str, error: OSError) -> InputError:
+    """The error for what the operating system says of writing `path`."""
+    why = error.strerror or str(error)
+    if error.errno not in _FULL:
+        return unwritable(path, why)
+    remedy = "make room there, or give another path; what was there before is kept"
+    return InputError(f"cannot be written: {why}", id="output.file", where=safe(path), remedy=remedy)
 
 
 def require_folder(folder: Path, target: str) -> None:
@@ -149,10 +185,37 @@ class _Begun:
     through: bool
 
 
+class TextOutput:
+    """A text file of `Outputs` that is written piece by piece; what cannot be written is an error that names it."""
+
+    def __init__(self, file: IO[str], guard: Callable[[], AbstractContextManager[None]]) -> None:
+        self._file = file
+        self._guard = guard
+
+    def write(self, text: str) -> None:
+        """Write a piece; `InputError` (`output.file`) when there is no room for it."""
+        with self._guard():
+            self._file.write(text)
+
+    def close(self) -> None:
+        """Write what is left and close the file; raises as `write`."""
+        with self._guard():
+            self._file.close()
+
+    def abandon(self) -> None:
+        """Close the file, which is not to be put in place."""
+        with suppress(OSError):
+            self._file.close()
+
+
 class Outputs:
     """Files written under temporary names and put in place together at the end.
 
     Use as a context manager: leaving it with an exception removes what was begun; `commit` puts everything in place.
+
+    Attributes:
+        failed: one of the files could not be written; they are not to be put in place.
+
     A symbolic link stays a link, its target is replaced; devices and pipes are written to, not replaced. Folders are
     made only where an option names a folder (`within`), and go again when nothing is put into them.
     """
@@ -161,6 +224,7 @@ class Outputs:
         self._begun: list[_Begun] = []
         self._made: list[Path] = []
         self._never = tuple(Path(n) for n in never if n != STDIN)
+        self.failed = False
 
     def __enter__(self) -> Outputs:  # noqa: PYI034 - not meant to be derived from
         return self
@@ -202,7 +266,7 @@ class Outputs:
                 part.chmod(stat.S_IMODE(path.stat().st_mode))
         except OSError as error:
             self._begun.pop()
-            raise unwritable(target, error.strerror or str(error)) from None
+            raise _refused(target, error) from None
         return part
 
     def _make(self, folder: Path) -> None:
@@ -232,21 +296,40 @@ class Outputs:
         self._guarded(target, lambda part: write_npz(part, arrays))
 
     def _guarded(self, target: str, write: Callable[[Path], object], *, within: str = "") -> None:
-        part = self.begin(target, within=within)
         try:
+            part = self.begin(target, within=within)
+        except InputError:
+            self.failed = True
+            raise
+        with self.writing(target):
             write(part)
-        except OSError as error:
-            raise unwritable(target, error.strerror or str(error)) from None
 
     @contextmanager
-    def text(self, target: str) -> Iterator[IO[str]]:
-        """A text file to write lines to."""
-        with self.begin(target).open("w", encoding="utf-8", newline="\n") as file:
-            yield file
+    def writing(self, target: str) -> Iterator[None]:
+        """What the operating system refuses inside is an `InputError` (`output.file`) on `target`, and a failure."""
+        try:
+            yield
+        except OSError as error:
+            self.failed = True
+            raise _refused(target, error) from None
+
+    @contextmanager
+    def text(self, target: str) -> Iterator[TextOutput]:
+        """A text file to write lines to; closed at the end, in silence after an error."""
+        part = self.begin(target)
+        with self.writing(target):
+            file = part.open("w", encoding="utf-8", newline="\n")
+        output = TextOutput(file, lambda: self.writing(target))
+        try:
+            yield output
+        except BaseException:
+            output.abandon()
+            raise
+        output.close()
 
     def commit(self) -> None:
-        """Put every file in place."""
-        for begun in self._begun:
+        """Put every file in place; devices and pipes, which may refuse, come first."""
+        for begun in sorted(self._begun, key=lambda each: not each.through):
             try:
                 if begun.through:
                     with begun.part.open("rb") as source, begun.target.open("wb") as sink:
@@ -256,7 +339,7 @@ class Outputs:
                     begun.part.replace(begun.target)
             except OSError as error:
                 self.discard()
-                raise unwritable(str(begun.target), error.strerror or str(error)) from None
+                raise _refused(str(begun.target), error) from None
         self._begun.clear()
         self._made.clear()
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 SUFFIX = ".npy"
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)
+OBJECTS = "objects"
+"""Stands for an array whose elements are Python objects, which are never loaded: they could run anything."""
+
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 class NpzArrays(Mapping[str, "Array"]):
@@ -37,6 +41,8 @@ class NpzArrays(Mapping[str, "Array"]):
     def __getitem__(self, name: str) -> Array:
         member = self._members[name]
         found = self._read(lambda zipped: _array(zipped, member))
+        if found is OBJECTS:
+            raise self._bad(f"array {name} holds Python objects, not numbers")
         if not isinstance(found, np.ndarray):
             raise self._bad(f"{member} is no array")
         return found
@@ -73,10 +79,22 @@ class NpzArrays(Mapping[str, "Array"]):
 
 
 def _array(zipped: zipfile.ZipFile, member: str) -> Any:  # noqa: ANN401 - an array, or what a damaged file holds
-    with zipped.open(member) as file:
-        if member.endswith(SUFFIX):
-            return np.lib.format.read_array(file, allow_pickle=False)
+    if not member.endswith(SUFFIX):
         return None
+    try:
+        with zipped.open(member) as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except ValueError:
+        if _holds_objects(zipped, member):
+            return OBJECTS
+        raise
+
+
+def _holds_objects(zipped: zipfile.ZipFile, member: str) -> bool:
+    """Whether the header of an array, which could not be read, says that its elements are Python objects."""
+    with zipped.open(member) as file:
+        header = _HEADERS.get(np.lib.format.read_magic(file))
+        return header is not None and bool(header(file)[2].hasobject)
 
 
 def _what_else(path: str) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from emu_core.injection import Verdict
     from emu_core.model import Model, Result
     from formats.blob import Blob
+    from tools.files import TextOutput
     from tools.injection.compared import Compared
     from tools.log_options import LogWishes
     from tools.npz import Array
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 4
 """Output files that are named one by one."""
+_OF_ARRAYS = ("input.", "run.shape")
+"""How ids begin of errors that the arrays of an execution cause."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,8 @@ class Series:
     def run(self) -> Tally:
         """All executions in order, up to the first that fails.
 
-        An error still leaves trace, ring dumps and record of what ran so far; an interruption leaves no file.
+        An error still leaves trace, ring dumps and record of what ran so far; an interruption leaves no file, and so
+        does a trace, ring dump or record for which there is no room: files that were there before stay as they were.
         """
         never = self._never
         self._check_names()
@@ -97,7 +101,7 @@ class Series:
                 require_folder(Path(os.path.realpath(self.wishes.rings)).parent, self.wishes.rings)
             trace = stack.enter_context(records.text(self.wishes.trace)) if self.wishes.trace else None
             if self.wishes.record:
-                self._record = RecordWriter(records.begin(self.wishes.record), self._blob, self._program)
+                self._begin_record(records, stack)
             progress = stack.enter_context(Progress("execution", len(self.files)))
             try:
                 for index in range(len(self.files)):
@@ -107,10 +111,6 @@ class Series:
                     progress.step()
             except Exception:
                 self._keep(records, trace)
-                raise
-            except BaseException:  # interrupted: nothing is kept
-                if self._record:
-                    self._record.close()
                 raise
             self._keep(records, trace)
             self._tell_never()
@@ -128,12 +128,22 @@ class Series:
         names = [safe(output_name(wishes.outputs, index, len(self.files))) for index in range(len(self.files))]
         click.echo("outputs -> " + (", ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} … {names[-1]}"))
 
-    def _keep(self, records: Outputs, trace: IO[str] | None) -> None:
-        """Put trace, ring dumps and record in place."""
+    def _begin_record(self, records: Outputs, stack: contextlib.ExitStack) -> None:
+        part = records.begin(self.wishes.record)
+        with records.writing(self.wishes.record):
+            self._record = RecordWriter(part, self._blob, self._program)
+        stack.callback(self._record.close)
+
+    def _keep(self, records: Outputs, trace: TextOutput | None) -> None:
+        """Put trace, ring dumps and record in place, all of them or, when one could not be written, none."""
+        if records.failed:
+            records.discard()
+            return
         if trace:
             trace.close()
         if self._record:
-            self._record.finish(self.model)
+            with records.writing(self.wishes.record):
+                self._record.finish(self.model)
         records.commit()
 
     def _check_names(self) -> None:
@@ -144,7 +154,7 @@ class Series:
             require_form(wishes.wait_graph)
         check_distinct([*outputs, wishes.trace, wishes.record, wishes.wait_graph])
 
-    def _one(self, index: int, results: Outputs, records: Outputs, trace: IO[str] | None) -> None:
+    def _one(self, index: int, results: Outputs, records: Outputs, trace: TextOutput | None) -> None:
         model, wishes = self.model, self.wishes
         before = model.rings() if wishes.rings or wishes.record else {}
         try:
@@ -165,7 +175,8 @@ class Series:
         if wishes.wait_graph and result.deadlock is not None and result.deadlock.graph is not None:
             records.write(wishes.wait_graph, picture(wishes.wait_graph, result.deadlock.graph))
         if self._record:
-            self._record.add(model, result, before, self.files[index])
+            with records.writing(wishes.record):
+                self._record.add(model, result, before, self.files[index])
         if wishes.outputs and result.ok:
             results.write_npz(output_name(wishes.outputs, index, len(self.files)), result.outputs)
         model.device.clear_history()
@@ -191,10 +202,10 @@ class Series:
         return arrays
 
     def _named(self, error: InputError, index: int) -> InputError:
-        """The error with the file it is about."""
-        path = self.files[index]
-        named = not path or error.where.startswith(path) or not error.id.startswith("input.")
-        where = error.where if named else f"{path}: {error.where}"
+        """The error with the file it is about; without a file, with the execution if there are several."""
+        path = self.files[index] or (f"execution {index + 1}" if len(self.files) > 1 else "")
+        named = not path or error.where.startswith(path) or not error.id.startswith(_OF_ARRAYS)
+        where = error.where if named else ": ".join(filter(None, (path, error.where)))
         return InputError(error.what, id=error.id, where=where, remedy=error.remedy)
 
     def _tell(self, index: int, result: Result | None, verdict: Verdict | None) -> None:

@@ -72,7 +72,8 @@ def checked(
         raise ShapeError(f"element type {info.dtype}", input=name, remedy=f"use {' or '.join(dtypes)}")
     shape = tuple(UNKNOWN for _ in axes) if info.shape == UNKNOWN_RANK else info.shape
     if len(shape) != len(axes) or not all(_fits(found, axis) for found, axis in zip(shape, axes, strict=True)):
-        wanted = ", ".join("any" if axis == UNKNOWN else str(axis) for axis in axes)
+        some = "1 or more" if 0 in shape else "any"
+        wanted = ", ".join(some if axis == UNKNOWN else str(axis) for axis in axes)
         raise ShapeError(f"shape {list(shape)}", input=name, remedy=f"use [{wanted}]")
     return tuple(axis if found == UNKNOWN else found for found, axis in zip(shape, axes, strict=True))
 

@@ -145,15 +145,16 @@ class _Loader:
         if self.model.end is None:
             raise InputError("the task list has no end of graph", id="blob.no-end", remedy="compile the graph again")
         runtime.require_persistent(self.model)
-        return runtime.load_complete(
+        loaded = runtime.load_complete(
             self.model,
             caller=runtime.create_stream(name="caller"),
             inputs=inputs,
             outputs=outputs,
             scratch=placement.scratch,
             details=self._details(),
-            reshape=run_shapes(placement, self.operators),
         )
+        loaded.reshape = run_shapes(placement, self.operators)  # of inputs that no operator reads
+        return loaded
 
     def _load_parts(self, caller: StreamHandle) -> dict[int, ModelHandle]:
         """The static models inside a host-scheduled graph, by the index of the task that ends each."""

@@ -38,9 +38,9 @@ def run_shapes(placement: Placement, operators: Operators) -> Reshape | None:
 
 
 def require_shapes(placement: Placement, ops: Iterable[int]) -> None:
-    """Nothing when what operators `ops` use, and the outputs of a graph that is loaded once, have known shapes.
+    """Nothing when what operators `ops` use, and what a graph that is loaded once computes, have known shapes.
 
-    Inputs that nobody reads may be of any shape: `run_shapes` gives them a place in each execution.
+    Inputs that no operator reads may be of any shape: `run_shapes` gives them a place in each execution.
 
     Raises:
         InputError: `blob.tensor`: a part that is loaded once names a tensor of unknown shape.
@@ -48,7 +48,7 @@ def require_shapes(placement: Placement, ops: Iterable[int]) -> None:
     unknown, blob = set(placement.unknown), placement.blob
     used = {tensor for op in ops for tensor in (*blob.ops[op].inputs, *blob.ops[op].outputs)}
     if not blob.unknown_shape:
-        used.update(blob.outputs)
+        used.update(set(blob.outputs) - set(blob.inputs))
     for tensor in sorted(unknown & used):
         name, shape = blob.tensors[tensor].name, list(blob.tensors[tensor].shape)
         what = f"tensor {name} has the shape {shape}, but what uses it is loaded once for all executions"

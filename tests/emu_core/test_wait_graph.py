@@ -185,6 +185,18 @@ def test_names_cannot_break_out_of_a_picture(queues):
     assert "x&quot;]; evil" in mermaid(graph)
 
 
+def test_names_cannot_break_the_lines_of_a_report(queues):
+    """Line breaks, control characters and quotes of a stream's name are escaped, in pictures line breaks as well."""
+    bench = queues()
+    stream = bench.stream(name='a\nfault: "b"\x1b[0m é')
+    bench.add(stream, "event_wait", 0)
+    bench.run(stream)
+    report = bench.device.scheduler.deadlock([stream])
+    assert 'stream 0 (a\\nfault: \\"b\\"\\x1b[0m é) task 0' in report.text()
+    assert r"stream 0 (a\\nfault" in dot(report.graph)
+    assert r"stream 0 (a\nfault" in mermaid(report.graph)
+
+
 def test_the_report_becomes_json_whole(queues):
     """Verdicts and setters are plain values with their names."""
     bench = queues()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from formats import BUILTIN
 from tools.capture.build import addresses_of, capture_of, family_of
+from tools.files import opened_binary, unreadable
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 ONE_LINE = LOGS / "firmware_one_line_910b.txt"
@@ -139,10 +141,38 @@ class TestFiles:
         found = capture_of([str(tmp_path / "a.gz")])
         assert "is damaged behind line" in found.notes[0]
 
-    def test_file_of_a_folder_that_cannot_be_read(self, tmp_path):
+    def test_a_small_gzip_gives_what_comes_before_the_cut(self, tmp_path):
+        """A packed log that lacks only its last eight bytes, checksum and length, gives every entry."""
+        (tmp_path / "a.gz").write_bytes(gzip.compress(ONE_LINE.read_bytes())[:-8])
+        found = capture_of([str(tmp_path / "a.gz")])
+        assert facts(found) == facts(capture_of([str(ONE_LINE)]))
+        lines = ONE_LINE.read_text().count("\n")
+        assert f"is damaged behind line {lines}" in found.notes[0]
+
+    def test_file_of_a_folder_that_cannot_be_read(self, tmp_path, monkeypatch):
         """Of a folder what can be read is read; the rest is noted."""
         shutil.copy(ONE_LINE, tmp_path / "a.log")
-        (tmp_path / "b.log").symlink_to("/proc/self/mem")
+        (tmp_path / "b.log").write_bytes(b"x")
+
+        def opened(path):
+            if path.endswith("b.log"):
+                raise unreadable(path, PermissionError(13, "Permission denied"))
+            return opened_binary(path)
+
+        monkeypatch.setattr("tools.capture.source.opened_binary", opened)
         found = capture_of([str(tmp_path)])
         assert len(found.faults) == 3
         assert "b.log cannot be read" in found.notes[0]
+
+    def test_of_folders_regular_files_are_read_and_no_links_followed(self, tmp_path):
+        """Pipes in a folder are passed over, links inside it too, and links that leave it are counted in a note."""
+        inside = tmp_path / "logs"
+        inside.mkdir()
+        shutil.copy(ONE_LINE, inside / "a.log")
+        os.mkfifo(inside / "pipe")
+        (inside / "again.log").symlink_to("a.log")
+        (inside / "out.log").symlink_to(WORD_PER_LINE)
+        (inside / "kernel").symlink_to("/proc/self")
+        found = capture_of([str(inside)])
+        assert found.files == (str(inside / "a.log"),)
+        assert found.notes == (f"{inside}: links out of it were not followed: 2",)

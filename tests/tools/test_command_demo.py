@@ -32,3 +32,35 @@ class TestDemo:
         """Host tiling pays three round trips of 30 µs per execution."""
         found = sqemu("demo")
         assert found.out.count("90.0") == 3
+
+
+class TestLayer:
+    """`sqemu demo --layer`."""
+
+    def test_decoding_is_one_pass_over_all_tokens(self, sqemu):
+        """Prefill of 70 tokens and three single ones, beside 73 at once: outputs and states are within the limit."""
+        done = sqemu("demo", "--layer")
+        assert done.code == 0
+        assert [line.split()[0] for line in done.out.splitlines() if line.startswith(("  prefill", "  decode"))] == [
+            "prefill",
+            *["decode"] * 3,
+        ]
+        assert done.out.count(" ok") == 3
+        assert "4 chunks cube, 4 tails vector" in done.out
+
+    def test_json(self, sqemu):
+        """A step per line, then the comparison with its limit."""
+        *steps, last = sqemu("demo", "--layer", "--json", "--chip", "ascend910b3").objects
+        assert [(s["step"], s["tokens"], s["ok"]) for s in steps] == [
+            ("prefill", 70, True), ("decode 1", 1, True), ("decode 2", 1, True), ("decode 3", 1, True),
+        ]  # fmt: skip
+        assert last["ok"]
+        assert set(last["normalised_rms"]) == {"y", "new_conv_state", "new_state"}
+        assert all(found <= last["limit"] for found in last["normalised_rms"].values())
+
+    def test_a_layer_that_differs_is_a_failure(self, sqemu, monkeypatch):
+        """With a limit of nothing the rounding of float16 shows, and the exit code is 1."""
+        monkeypatch.setattr("tools.demo.layer.LIMIT", 0.0)
+        done = sqemu("demo", "--layer")
+        assert done.code == 1
+        assert "TOO FAR" in done.out

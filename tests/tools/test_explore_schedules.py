@@ -163,7 +163,7 @@ def test_the_command_explores_behind_the_checks(sqemu, files):
     program, inputs = files
     done = sqemu("check", program, "--chip", CHIP, "--explore", "8", "--seed", "5", "--inputs", inputs)
     assert done.code == 0
-    assert "explored 8 schedules (seed 5), 1 execution(s) each" in done.out
+    assert "explored 8 schedules (seed 5), 1 execution each" in done.out
     done = sqemu("check", program, "--chip", CHIP, "--explore", "8", "--inputs", inputs, "--json")
     last = json.loads(done.out.splitlines()[-1])
     assert (last["type"], last["schedules"], last["differing"], last["ok"]) == ("exploration", 8, 0, True)
@@ -202,3 +202,19 @@ def test_each_series_of_chips_is_safe_from_its_smallest_count_on_and_fails_below
             findings = dict(run_checks(blob, host.chip(name), PolicySet(host.policy_specs, blob.policies), host))
             errors = [f for f in findings["distance"] if f.level is Level.ERROR]
             assert (found.ok, not errors) == (count >= safe, count >= safe), (name, count)
+
+
+def test_one_schedule_is_one(sqemu, files):
+    """A single schedule and a single execution are told in the singular."""
+    program, inputs = files
+    done = sqemu("check", program, "--chip", CHIP, "--explore", "1", "--inputs", inputs)
+    assert "explored 1 schedule (seed 0), 1 execution each" in done.out
+
+
+@pytest.mark.parametrize("more", [("--seed", "0"), ("--inputs", "in.npz"), ("--seed", "1", "--inputs", "in.npz")])
+def test_options_of_explore_need_it(sqemu, files, more):
+    """What only --explore uses is not passed over in silence without it."""
+    done = sqemu("check", files[0], *more, "--json")
+    assert (done.code, done.out, done.error["error"]) == (2, "", "usage")
+    named = " and ".join(word for word in more if word.startswith("--"))
+    assert done.error["what"].startswith(f"{named} without --explore")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 from emu_core.errors import InputError
+from tools.failures import report
 from tools.files import Outputs
 from tools.npz import NpzArrays, write_npz
 
@@ -176,11 +178,50 @@ class TestNpz:
         with pytest.raises(InputError, match="no array"):
             _ = NpzArrays(str(tmp_path / "a.npz"))["readme.txt"]
 
+    @pytest.mark.parametrize("as_field", [False, True])
+    def test_objects_are_named_as_such(self, tmp_path, as_field):
+        """An array of Python objects, alone or as a field, is no damage: the error says what it holds."""
+        dtype = np.dtype([("element", "O")]) if as_field else np.dtype("O")
+        np.savez(tmp_path / "a.npz", x=np.zeros(2, dtype), y=np.ones(1))
+        arrays = NpzArrays(str(tmp_path / "a.npz"))
+        with pytest.raises(InputError, match="array x holds Python objects, not numbers") as caught:
+            _ = arrays["x"]
+        assert caught.value.id == "input.npz"
+        assert arrays["y"].tolist() == [1]
+
     def test_one_array(self, tmp_path):
         """A plain npy file is told from an npz."""
         np.save(tmp_path / "a.npy", np.ones(1))
         with pytest.raises(InputError, match="one array, not an npz"):
             NpzArrays(str(tmp_path / "a.npy"))
+
+
+class TestFailures:
+    def test_a_failure_without_a_name_is_not_put_on_standard_output(self, capsys):
+        """An error of the operating system that names no file is told as such while standard output still works."""
+        assert report(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), as_json=True, debug=False) == 2
+        told = json.loads(capsys.readouterr().err)
+        assert (told["error"], told["where"]) == ("file", "")
+        assert told["what"] == "a file cannot be read or written: No space left on device"
+
+    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    def test_a_full_standard_output_is_named(self, here, monkeypatch, unbuffered):
+        """Text that standard output does not take is reported as that, in one line, with and without a buffer."""
+        monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+        found = command(here, "explain 0x91 >/dev/full")
+        assert found.returncode == 2
+        assert found.stderr.startswith("error file: standard output: cannot be written: No space left on device")
+        assert found.stderr.count("\n") == 1
+
+    def test_devices_come_before_files(self, tmp_path):
+        """A device that refuses its bytes leaves every file as it was."""
+        (tmp_path / "a").write_bytes(b"old")
+        with Outputs() as outputs:
+            outputs.write(str(tmp_path / "a"), b"new")
+            outputs.write("/dev/full", b"lost")
+            with pytest.raises(InputError, match="/dev/full: cannot be written: No space left"):
+                outputs.commit()
+        assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("a", b"old")]
 
 
 class TestStreams:
@@ -241,6 +282,17 @@ class TestStreams:
 
 
 class TestRunWithOddArrays:
+    def test_shapes_that_do_not_go_together_name_their_file(self, sqemu, probe):
+        """An operator that refuses the shapes of the second file is told with that file."""
+        graph = json.loads((probe / "probe.json").read_text())
+        graph["inputs"][0]["shape"] = [-1]
+        (probe / "any.json").write_text(json.dumps(graph))
+        np.savez(probe / "none.npz", x=np.zeros(0, "f4"), n=np.ones(1, "i4"))
+        inputs = ("--inputs", probe / "in3.npz", "--inputs", probe / "none.npz")
+        found = sqemu("run", probe / "any.json", *inputs, "--json")
+        assert (found.code, found.error["error"]) == (2, "run.shape")
+        assert found.error["where"] == f"{probe / 'none.npz'}: operator probe0"
+
     def test_long_series_keep_no_history(self, sqemu, probe):
         """Each execution's events are written and forgotten: the trace has all of them, in order."""
         sqemu(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,35 @@ class TestErrors:
         """A folder without files is an input error."""
         found = sqemu("postmortem", tmp_path, "--json")
         assert (found.code, found.error["error"]) == (2, "capture.empty")
+
+    @pytest.mark.parametrize("command", ["postmortem", "dump"])
+    def test_what_could_be_read_for_ever(self, sqemu, tmp_path, command):
+        """A named pipe is not waited for, and views of the kernel are refused, as files and as folders."""
+        os.mkfifo(tmp_path / "pipe")
+        for path, what in ((tmp_path / "pipe", "is a named pipe"), ("/proc/self", "is a view"), ("/proc/kmsg", "view")):
+            found = sqemu(command, path, "--json")
+            assert (found.code, found.error["error"]) == (2, "input.file")
+            assert what in found.error["what"]
+
+    def test_a_pipe_that_is_open_already(self, sqemu):
+        """A pipe under the name that a shell gives it for `<(command)` is read to its end."""
+        reading, writing = os.pipe()
+        os.write(writing, Path(ONE_LINE).read_bytes())
+        os.close(writing)
+        found = sqemu("postmortem", f"/dev/fd/{reading}")
+        os.close(reading)
+        assert found.code == 0
+        assert "stream 2 task 0 failed first" in " ".join(found.out.split())
+
+    def test_a_dump_of_a_packed_log_that_was_cut_says_so(self, sqemu, tmp_path):
+        """With entries in it a note on standard error says where it is damaged, without entries the error does."""
+        packed = gzip.compress(Path(ONE_LINE).read_bytes())
+        (tmp_path / "long.gz").write_bytes(packed[:-8])
+        (tmp_path / "short.gz").write_bytes(packed[: len(packed) // 4])
+        assert "long.gz is damaged behind line" in sqemu("dump", tmp_path / "long.gz").err
+        found = sqemu("dump", tmp_path / "short.gz")
+        assert found.code == 2
+        assert "short.gz is damaged behind line" in found.err
 
     def test_no_log(self, sqemu):
         """Without a log the usage is shown."""

@@ -99,6 +99,22 @@ class TestTiling:
         assert bool(one["patches"]) is sunk
         assert (one["ended"] == 33_002) is not sunk
 
+    @pytest.mark.parametrize(("arguments", "warns"), [
+        ((), True), (("--tiling", "host"), False), (("--tiling_schedule_optimize", "0"), False),
+        (("--runtime", "v2"), False), (("--policy", "runtime=v2"), False), (("--runtime", "v1"), True),
+    ])  # fmt: skip
+    def test_how_to_sink_is_said_where_it_is_news(self, sqemu, free, arguments, warns):
+        """Not when host tiling was asked for, nor with an execution graph, which never sinks; `--explain` tells all."""
+        found = sqemu("run", free / "free.json", "--inputs", free / "in5.npz", "--explain", *arguments)
+        assert ("the tiling stays on the host" in found.err) == warns
+        assert "gate G1 option: failed" in found.out
+
+    def test_compile_for_an_execution_graph_does_not_say_how_to_sink(self, sqemu, free):
+        """`compile --runtime v2` is as quiet as the run, and without it the warning is there."""
+        arguments = ("compile", free / "free.json", "-o", free / "f.sqt")
+        assert "the tiling stays" in sqemu(*arguments).err
+        assert "the tiling stays" not in sqemu(*arguments, "--runtime", "v2").err
+
     def test_it_comes_before_the_graph(self, sqemu, probe):
         """The probe's own option says sink; the command line wins, as with the older flag."""
         (one,) = ran(sqemu("run", probe / "probe.json", "--inputs", probe / "in5.npz", "--json", "--tiling", "host"))

@@ -37,6 +37,14 @@ class TestTerminal:
         assert "… 12 more slots" in out
         assert len(re.findall(r"^  block \d+ slot", out, re.MULTILINE)) == 4
 
+    def test_very_many_cores_are_not_drawn_one_by_one(self, sqemu):
+        """Of 2147483647 cores with two slots each, four slots are shown and 4294967290 counted."""
+        most = ("--t", "2", "--b", "2147483647", "--hv", "64", "--hqk", "2", "--dk", "192", "--dv", "129")
+        found = sqemu("tiling", "cgdr", *most, "--cores", "2147483647", "--map")
+        assert found.code == 0
+        assert "… 4294967290 more slots" in found.out
+        assert len(re.findall(r"^  block \d+ slot", found.out, re.MULTILINE)) == 4
+
     def test_no_line_is_wider_than_asked(self, sqemu):
         """Without a terminal the drawing has at most 100 columns."""
         out = sqemu(*BASE, "--dk", "80", "--map").out

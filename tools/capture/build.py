@@ -71,9 +71,9 @@ def capture_of(paths: Iterable[str], *, step: Callable[[], object] | None = None
         InputError: `input.file`: a file that is named cannot be read; one of a folder is noted instead.
     """
     given = list(paths)
-    files = files_of(given)
-    reading, notes, lines, read = _Reading(), [], 0, []
-    for path in files:
+    listing = files_of(given)
+    reading, notes, lines, read = _Reading(), list(listing.notes), 0, []
+    for path in listing.files:
         tally = Tally()
         reader = LineReader(shown(path))
         try:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from tools.capture.anchors import candidates
 from tools.capture.lines import LONGEST
-from tools.files import STDIN, input_name, opened_binary, unreadable
+from tools.files import STDIN, input_name, opened_binary, refuse_endless, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,32 +44,61 @@ def is_gzip(start: bytes) -> bool:
     return start[:2] == _GZIP
 
 
-def files_of(paths: Iterable[str]) -> list[str]:
+@dataclass(frozen=True)
+class Listing:
+    """What is to be read: `files`; and `notes` on what is not."""
+
+    files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def files_of(paths: Iterable[str]) -> Listing:
     """The files behind names of files and folders; each once, those of a folder in order of their names.
 
+    Of folders only regular files count: symbolic links in them are not followed, neither to files nor to folders;
+    what they point to inside the folder is read anyway, links that leave it are noted.
+
     Raises:
-        InputError: `input.file`: one does not exist or cannot be listed.
+        InputError: `input.file`: a name that `refuse_endless` refuses, or a folder that cannot be listed.
     """
     found: dict[str, None] = {}
+    notes: list[str] = []
     for path in paths:
+        refuse_endless(path)
         if path != STDIN and Path(path).is_dir():
-            found.update(dict.fromkeys(_folder(path)))
+            files, leaving = _folder(path)
+            found.update(dict.fromkeys(files))
+            notes += [f"{shown(path)}: links out of it were not followed: {leaving}"] if leaving else []
         else:
             found.setdefault(path)
-    return list(found)
+    return Listing(tuple(found), tuple(notes))
 
 
-def _folder(path: str) -> list[str]:
-    found = []
+def _folder(path: str) -> tuple[list[str], int]:
+    """The regular files of a folder, and how many symbolic links in it lead elsewhere."""
+    found: list[str] = []
+    leaving = 0
+    inside = Path(os.path.realpath(path))
     try:
-        for each in Path(path).rglob("*"):
-            if each.is_file():
-                found.append(str(each))
+        os.scandir(path).close()  # os.walk passes over what it cannot list
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            for each in (Path(folder, name) for name in (*folders, *sorted(names))):
+                leaving += each.is_symlink() and not Path(os.path.realpath(each)).is_relative_to(inside)
+                found += [str(each)] if _is_regular(each) else []
             if len(found) >= MOST_FILES:
                 break
     except OSError as error:
         raise unreadable(path, error) from None
-    return sorted(found, key=_rotated)
+    return sorted(found[:MOST_FILES], key=_rotated), leaving
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether `path` is a file itself, not a link, pipe or device; one that is gone meanwhile is none."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _rotated(name: str) -> tuple[str, int, str]:
@@ -97,7 +126,8 @@ def read_candidates(path: str, tally: Tally, *, any_kind: bool = True) -> Iterat
     with opened_binary(path) as raw:
         start = raw.peek(8)[:8] if isinstance(raw, BufferedReader) else b""
         if any_kind or is_text_file(start):
-            endless = not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+            status = os.fstat(raw.fileno())
+            endless = not (stat.S_ISREG(status.st_mode) and status.st_size)
             yield from candidates_in(raw, tally, packed=is_gzip(start), endless=endless)
 
 
@@ -120,8 +150,9 @@ def candidates_in(
 
 def _candidates(file: IO[bytes] | gzip.GzipFile, tally: Tally, most: int | None) -> Iterator[tuple[int, bytes]]:
     rest, skipping = b"", False
+    read = file.read1 if isinstance(file, gzip.GzipFile) else file.read  # read1 gives what comes before damage
     while True:
-        data = file.read(CHUNK)
+        data = read(CHUNK)
         tally.size += len(data)
         if most is not None and tally.size > most:
             tally.trouble = f"holds more than {most >> 30} GiB of text; what is behind was not read"

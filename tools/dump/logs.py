@@ -20,6 +20,7 @@ GLANCE = 8192
 """Bytes that are looked at to know a log."""
 MOST_PLACES = 16
 """Entries whose lines are told on standard error."""
+_MOST_NOTES = 4
 
 _GZIP = b"\x1f\x8b"
 _LOG = re.compile(
@@ -65,15 +66,17 @@ def entries_of(capture: Capture) -> list[CapturedSqe]:
     return [sqe for sqe in capture.sqes if sqe.whole]
 
 
-def no_entries(request: Request, *, folder: bool) -> InputError:
-    """The error for a log, or a folder, without entries."""
+def no_entries(request: Request, notes: tuple[str, ...], *, folder: bool) -> InputError:
+    """The error for a log, or a folder, without entries; `notes` say what of it was not read."""
+    unread = "".join(f"; {note}" for note in notes[:_MOST_NOTES])
     if folder:
+        what = "is a folder, and no file in it is a log with the words of an entry"
         return InputError(
-            "is a folder, and no file in it is a log with the words of an entry", id="input.file", where=request.source,
+            what + unread, id="input.file", where=request.source,
             remedy="give one of its files; sqemu postmortem says what logs report",
         )  # fmt: skip
     return InputError(
-        "is a log, but no line of it has the words of an entry", id="dump.log", where=request.source,
+        "is a log, but no line of it has the words of an entry" + unread, id="dump.log", where=request.source,
         remedy="sqemu postmortem says what the log reports; --hex reads other hex text",
     )  # fmt: skip
 

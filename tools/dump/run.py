@@ -62,7 +62,7 @@ def _log(request: Request, data: Data | None) -> int:
     if not raw:
         if data is not None and _is_hex(bytes(data.view[:GLANCE])):
             return _hex(request, data)
-        raise no_entries(request, folder=data is None)
+        raise no_entries(request, capture.notes, folder=data is None)
     cut = tell(request, capture)
     family = None if request.chip else request.family or ("v200" if capture.dialect == "950" else None)
     code = _binary(replace(request, family=family), Data(raw))

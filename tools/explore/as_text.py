@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tools.executions import plural
 from tools.show import columns
 from tools.stacked import wrapped
 
@@ -22,7 +23,8 @@ def show(found: Exploration) -> None:
 
 def lines(found: Exploration) -> list[str]:
     """The report, line by line, unwrapped."""
-    head = f"explored {found.schedules} schedules (seed {found.seed}), {found.executions} execution(s) each"
+    schedules, executions = plural(found.schedules, "schedule"), plural(found.executions, "execution")
+    head = f"explored {schedules} (seed {found.seed}), {executions} each"
     plain = [f"  plain schedule: execution {n} ends with {how}" for n, how in enumerate(found.plain, 1) if how]
     plain += [f"  plain schedule: {hazard.text()}" for hazard in found.stale]
     unordered = [f"  {hazard.text()}" for hazard in found.unordered]
@@ -44,10 +46,11 @@ def lines(found: Exploration) -> list[str]:
 
 
 def _head(unordered: list[str]) -> list[str]:
-    return [f"  {len(unordered)} pair(s) that nothing orders:"] if unordered else []
+    return [f"  {plural(len(unordered), 'pair')} that nothing orders:"] if unordered else []
 
 
 def _failing(failing: Failing) -> list[str]:
-    needed = f"{failing.drawn} delays, of which these suffice:" if failing.drawn > len(failing.delays) else "with:"
+    more = failing.drawn > len(failing.delays)
+    needed = f"{plural(failing.drawn, 'delay')}, of which these suffice:" if more else "with:"
     head = f"  schedule {failing.number}: {failing.difference}; {needed}"
     return [head, *(f"    {delay.entry.text()} takes {delay.ns} ns longer" for delay in failing.delays)]

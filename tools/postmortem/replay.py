@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -145,12 +146,9 @@ def _stream(device: Device, number: int) -> Stream:
 def _write(target: str, blob: Blob, model: Model, result: Result, before: dict[int, bytes]) -> None:
     with Outputs() as outputs:
         path: Path = outputs.begin(target)
-        writer = RecordWriter(path, blob, STDIN)
-        try:
+        with outputs.writing(target), closing(RecordWriter(path, blob, STDIN)) as writer:
             writer.add(model, result, before, None)
             writer.finish(model)
-        finally:
-            writer.close()
         outputs.commit()
 
 

@@ -40,12 +40,13 @@ def postmortem(asked: Asked) -> int:
     if asked.family:
         layouts.registry.generic(asked.family)
     chip = layouts.chip(asked.chip) if asked.chip else None
-    with Progress("reading file", len(files_of(asked.logs))) as progress:
+    with Progress("reading file", len(files_of(asked.logs).files)) as progress:
         capture = capture_of(asked.logs, step=progress.step)
     if not capture.files:
         raise InputError(
-            "holds no file", id="capture.empty", where=", ".join(asked.logs), remedy="give a log, or a folder with logs"
-        )
+            "holds no file", id="capture.empty", where=", ".join(asked.logs),
+            remedy="give a log, or a folder with logs; symbolic links in a folder are not followed",
+        )  # fmt: skip
     family = asked.family or (chip.family if chip is not None else family_of(capture.sqes, capture.dialect))
     report = report_on(capture, family)
     if asked.as_json:

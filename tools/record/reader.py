@@ -135,7 +135,7 @@ class Record:
     def _shaped(self, found: object, shape: type[_Shape], member: str) -> _Shape:
         try:
             return msgspec.convert(found, shape)
-        except msgspec.ValidationError as error:
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
             raise self._error("record.damaged", f"does not hold what it should: {error}", member) from None
 
     def _member(self, name: str) -> bytes:

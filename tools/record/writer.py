@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from formats.blob import encode
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class RecordWriter:
-    """A record being written to `path`; `finish` completes it."""
+    """A record being written to `path`; `finish` completes it, `close` leaves it as it is.
+
+    Raises (`OSError`, all of its methods but `close`): there is no room; the file is closed then.
+    """
 
     def __init__(self, path: Path, blob: Blob, program: str) -> None:
         self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
@@ -35,7 +39,11 @@ class RecordWriter:
     def _put(self, name: str, data: bytes) -> None:
         info = zipfile.ZipInfo(name, FIRST_DATE)
         info.compress_type = zipfile.ZIP_DEFLATED
-        self._zip.writestr(info, data)
+        try:
+            self._zip.writestr(info, data)
+        except OSError:
+            self.close()
+            raise
 
     def add(self, model: Model, result: Result, before: dict[int, bytes], inputs: str | None) -> None:
         """One execution: events, journal, report, rings, and the hash of its input file."""
@@ -67,8 +75,9 @@ class RecordWriter:
         self._zip.close()
 
     def close(self) -> None:
-        """Close the file as it is; without its manifest it is no record."""
-        self._zip.close()
+        """Close the file as it is; without its manifest it is no record, so a disk that is full does not matter."""
+        with suppress(OSError):
+            self._zip.close()
 
 
 def _hash(path: str | None) -> str | None:

@@ -69,7 +69,7 @@ function makeEntries(holder, timeline) {
     field: (r, key) => key === "stream" || key === "task" ? E[key][r] : valuesOf(E.raw[r]).get(key),
     enter: (r) => timeline().show(E.run[r], E.stream[r], E.task[r]),
   };
-  const grid = Grid({ holder: left, filters: holder, name: "entries-grid", columns, count: E.raw.length, extra, onChoose: show,
+  const grid = Grid({ holder: left, filters: holder, name: "entries-grid", label: "Entries", columns, count: E.raw.length, extra, onChoose: show,
     hint: "Words, or field=value: kind=kernel block_dim>3. In the table 1 to 9 sort." });
   holder.append(pair);
   const known = new Map();
@@ -143,7 +143,7 @@ function makePatches(holder, timeline) {
   const words = (r) => `${place(W, r)} ${targets[W.target[r]]} ${text(W.node[r])} ${text(W.struct[r])}.${text(W.field[r])} ${text(W.before[r])} ${text(W.after[r])} ${text(W.by[r])}`.toLowerCase();
   const extra = { words, field: (r, key) => (["stream", "task", "slot"].includes(key) ? W[key][r] : undefined),
     enter: (r) => timeline().show(W.run[r], W.bystream[r], W.bytask[r]) };
-  return Grid({ holder, name: "patches-grid", columns, count: W.time.length, extra, hint: "Enter in the table shows who wrote in the timeline." });
+  return Grid({ holder, name: "patches-grid", label: "Patches", columns, count: W.time.length, extra, hint: "Enter in the table shows who wrote in the timeline." });
 }
 
 function nav() {

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 500
 """Executions that are listed; of a longer series the first ones."""
-_SHORT = 12
 _WIDE, _HIGH = 1000, 12
 _LOOK = {
     Part.KERNELS: "kernels",
@@ -102,7 +101,6 @@ def bar(parts: Mapping[Part, int], longest: int) -> Html:
     for part, time in parts.items():
         if time > 0:
             tip = el("title", f"{part.text}: {us(time)} µs")
-            # rect has content here, so it is written with both tags
             boxes.append(el("g", tip, el("rect", x=f"{at:.1f}", y="0", width=f"{time * scale:.1f}", height=_HIGH,
                                          class_=f"part-{_LOOK[part]}")))  # fmt: skip
             at += time * scale

@@ -20,7 +20,7 @@ function comparison(sign, wanted) {
 }
 
 // A table of which only the rows in sight are in the document. `columns`: title, key, width, cell, optional sort value.
-function Grid({ holder, filters = holder, name, columns, count, extra, onChoose, hint }) {
+function Grid({ holder, filters = holder, name, label, columns, count, extra, onChoose, hint }) {
   let order = Array.from({ length: count }, (_, i) => i), sorted = null, down = false, current = -1;
   const template = columns.map((column) => column.width).join(" ");
   const least = columns.reduce((sum, column) => sum + Number(/[\d.]+/.exec(column.width)[0]) + 0.7, 0.9);
@@ -28,7 +28,7 @@ function Grid({ holder, filters = holder, name, columns, count, extra, onChoose,
   const heads = columns.map((column, k) => make("div", { role: "columnheader", "aria-sort": "none", class: column.look },
     make("button", { type: "button", tabindex: "-1", onclick: () => sortBy(k) }, column.title)));
   const head = make("div", { class: "line heads", role: "row", "aria-rowindex": "1" }, ...heads), rows = make("div", { class: "rows", role: "rowgroup" });
-  const box = make("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": name, "aria-colcount": columns.length }, head, rows);
+  const box = make("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": label, "aria-colcount": columns.length }, head, rows);
   const said = make("span", { class: "quiet", role: "status" }), search = make("input", { type: "search", "aria-describedby": `${name}-hint`,
     spellcheck: "false", autocomplete: "off", oninput: filter });
   fit(head);

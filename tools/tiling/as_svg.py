@@ -121,7 +121,7 @@ def _grouped(regions: Sequence[Region]) -> list[Region]:
     """The regions; staging slots as one entry when there are many."""
     slots = [region for region in regions if region.kind == "slot"]
     count = sum(slot.count for slot in slots)
-    if len(regions) <= _MOST_ROWS and count == len(slots) or count < 3:
+    if len(regions) - len(slots) + count <= _MOST_ROWS or count < 3:
         return list(regions)
     size = sum(slot.size for slot in slots)
     merged = Region(f"{count} staging slots", slots[0].offset, size, "slot", sum(slot.used for slot in slots), count)

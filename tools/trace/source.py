@@ -119,7 +119,12 @@ def _of_record(record: Record, index: int, kinds: Mapping[str, type[Event]], nam
     lines = record.lines(index, "trace")
     where = f"{name}: runs/{index}/trace.jsonl"
     events = tuple(_event(line, number, kinds, where) for number, line in enumerate(lines, 1))
-    return RecordedRun(index, int(report.get("run", index + 1)), events, report)
+    number = report.get("run", index + 1)
+    if type(number) is not int:
+        raise FormatError(
+            f"has no number of its execution: {number!r}", id="record.damaged", where=f"{name}: runs/{index}"
+        )
+    return RecordedRun(index, number, events, report)
 
 
 def _by_run(events: Iterable[Event]) -> tuple[RecordedRun, ...]:
@@ -158,7 +163,7 @@ def _event(values: object, number: int, kinds: Mapping[str, type[Event]], name: 
             found = msgspec.convert(values, kind)
         else:
             found = Foreign(**msgspec.structs.asdict(msgspec.convert(values, Event)), values=values)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise _bad_line(name, number, f"is no {values['event']!r} event: {error}") from None
     for place, (least, end) in _RANGES.items():
         value = values.get(place)

@@ -132,7 +132,6 @@ class ModelCalls(RuntimeCore):
         outputs: tuple[Port, ...] = (),
         scratch: Sequence[int] = (),
         details: Mapping[str, object] | None = None,
-        reshape: Reshape | None = None,
     ) -> Model:
         """Hand the model to the device; returns the device's model, whose `execute` runs it with arrays.
 
@@ -142,7 +141,6 @@ class ModelCalls(RuntimeCore):
             inputs, outputs: ports for `Model.execute`.
             scratch: addresses of allocations whose contents do not survive an execution.
             details: what the builder found out, by operator name, for people to read.
-            reshape: places inputs of unknown shape for one execution; no task may read them.
 
         Raises:
             RuntimeApiError: null (107000, EE1004), destroyed (107017), complete already (507000); no stream (107005,
@@ -174,7 +172,6 @@ class ModelCalls(RuntimeCore):
                 scratch=scratch,
                 launch=lambda _core: self._launch_from(found, caller),
                 details=details,
-                reshape=reshape,
             )
         )
         return found.core

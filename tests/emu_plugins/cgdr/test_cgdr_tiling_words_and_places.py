@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -144,6 +145,15 @@ class TestPlaces:
         assert len(slots) == 16
         assert [slot.offset for slot in slots] == [204800 + 65536 * k for k in range(16)]
         assert (rest.name, rest.offset, rest.end) == ("free", 1253376, 33554432)
+
+    def test_workspace_of_very_many_cores(self):
+        """Of 2**20 blocks the first and last two are told slot by slot, the others as one region between them."""
+        tiling = replace(_tiled(), block_dim=1 << 20, workspace_need=204800 + (2 << 36), workspace=204800 + (2 << 36))
+        states, *head, middle, _, _, _, last = workspace_regions(tiling)
+        assert [region.name for region in head] == [f"block {b} slot {s}" for b in (0, 1) for s in (0, 1)]
+        assert (middle.name, middle.offset, middle.count) == ("blocks 2 to 1048573", 204800 + 4 * 65536, 2097144)
+        assert middle.size == 2097144 * 65536
+        assert (states.end, last.name, last.end) == (204800, "block 1048575 slot 1", tiling.workspace)
 
     def test_workspace_without_staging(self):
         """`!1108` has states only."""

@@ -131,4 +131,14 @@ def test_a_decision_for_every_node_and_pass(lab):
 
 def test_gate_reason_is_a_warning(lab):
     """The user is told why a tiling stays on the host."""
-    assert any('is not "1"' in line for line in lab.compile(lab.one(), sink="0").warnings)
+    assert any('is not "1"' in line for line in lab.compile(lab.one(), sink=None).warnings)
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_host_tiling_that_was_asked_for_is_no_warning(lab, value):
+    """With the flag empty or 0 the gate is a decision only; of a lower level it stays a warning."""
+    asked = lab.compile(lab.one(), sink=value)
+    assert not any("the tiling stays on the host" in line for line in asked.warnings)
+    assert any(by == "gates" and 'is not "1"' in text for _, by, text in asked.decisions)
+    by_graph = lab.compile(lab.one(), sink=None, options={"ge.tiling_schedule_optimize": value})
+    assert any("the tiling stays on the host" in line for line in by_graph.warnings)

@@ -169,9 +169,27 @@ def test_a_tensor_larger_than_the_memory(host):
     x = g.input("x", "float32", [-1])
     g.output(g.node("TilingProbe", x, g.input("n", "int32", [1]), name="p"))
     model = Device("ascend310p3", {}, host).load(compile_graph(g.build(), "ascend310p3", {}, host))
-    reshape = model._reshape
+    reshape = model.reshape
     with pytest.raises(InputError, match="bytes; ascend310p3 has"):
         reshape((((1 << 32) - 1,), (1,)))
+
+
+@pytest.mark.parametrize("returned", [False, True])
+@pytest.mark.parametrize("shape", [[-1], [-2]])
+def test_an_input_that_no_operator_reads_may_be_of_any_shape(host, shape, returned):
+    """Beside a sinking probe, each execution of one model takes u in another size, and gives it back if asked."""
+    g = GraphBuilder("unread", {"ge.tiling_schedule_optimize": "1"})
+    u = g.input("u", "float32", shape)
+    g.output(g.node("TilingProbe", g.input("x", "float32", [40]), g.input("n", "int32", [1]), name="p"))
+    if returned:
+        g.output(u)
+    model = Device("ascend310p3", {}, host).load(compile_graph(g.build(), "ascend310p3", {}, host))
+    for size in (3, 7, 7, 0, 2):
+        given = np.arange(size, dtype=np.float32)
+        result = model.execute({**arrays(40, 5), "u": given})
+        assert result.ok
+        assert result.outputs["p_out"].tolist() == slices(40, 5).tolist()
+        assert not returned or result.outputs["u"].tolist() == given.tolist()
 
 
 def test_unknown_values_and_shapes_of_the_probe(host):

@@ -78,7 +78,7 @@ def test_a_shape_problem_of_no_single_input(lab):
 @pytest.mark.parametrize(
     ("sink", "offline", "chip", "placements", "policies", "remedy"),
     [
-        ("0", None, {}, Placement.HOST | Placement.AICPU, {}, "give --tiling_schedule_optimize 1, or put"),
+        (None, None, {}, Placement.HOST | Placement.AICPU, {}, "give --tiling_schedule_optimize 1, or put"),
         ("1", None, {"product": "310B"}, Placement.HOST | Placement.AICPU, {}, "sink_products"),
         ("1", False, {"model_task_update": False}, Placement.HOST | Placement.AICPU, {}, "compile --offline"),
         ("1", None, {}, Placement.HOST, {}, "add Placement.AICPU to the placements"),

@@ -170,6 +170,23 @@ def test_shapes_that_are_refused(op_type, inputs, attrs, blamed):
     assert caught.value.input == blamed
 
 
+@pytest.mark.parametrize("weight", [f16(-2), f16(6, -1)])
+def test_a_state_without_columns_is_told_how_many_it_needs(weight):
+    """With an unknown number of taps, the refusal of a state of 0 columns says 2 taps, and so 1 column, at least."""
+    with pytest.raises(ShapeError) as caught:
+        BY_TYPE["GdnCausalConv1d"].infer((f16(-2), weight, f16(-1, 6, 0), LENS), {})
+    assert (caught.value.input, caught.value.what) == ("conv_state", "shape [-1, 6, 0] has no columns")
+    assert caught.value.remedy.startswith("use 1 column or more: 2 taps are the fewest")
+
+
+def test_an_empty_axis_is_not_told_to_be_any():
+    """An axis of 0 that may have any length from 1 is told so."""
+    with pytest.raises(ShapeError) as caught:
+        BY_TYPE["GdnGatedRmsNorm"].infer((f16(3, 0, 4), f16(3, 0, 4), f16(4)), {})
+    assert "1 or more" in caught.value.remedy
+    assert "any" not in caught.value.remedy
+
+
 def test_unknown_dimensions_go_through():
     """An unknown number of tokens stays unknown, and an unknown rank takes what the other inputs say."""
     infer = BY_TYPE["GdnLinear"].infer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import zipfile
 
 import pytest
 
@@ -111,3 +112,25 @@ class TestRefused:
     def test_missing_file(self, sqemu, tmp_path):
         """A file that is not there is an input error."""
         assert sqemu("trace", "patches", tmp_path / "no.sqr", "--json").error["error"] == "input.file"
+
+
+class TestDamagedRecords:
+    @pytest.mark.parametrize(
+        ("member", "change"),
+        [
+            ("report.json", lambda report: {**report, "run": "one"}),
+            ("report.json", lambda report: {**report, "run": None}),
+        ],
+    )
+    def test_values_that_cannot_be(self, record, tmp_path, member, change):
+        """A number of an execution that is none is damage that is named, not a traceback."""
+        path = tmp_path / "bad.sqr"
+        with zipfile.ZipFile(record) as source, zipfile.ZipFile(path, "w") as target:
+            for name in source.namelist():
+                data = source.read(name)
+                if name == f"runs/0/{member}":
+                    first, *others = data.splitlines() if member.endswith("l") else [data]
+                    data = b"\n".join([json.dumps(change(json.loads(first))).encode(), *others])
+                target.writestr(name, data)
+        with pytest.raises(FormatError, match=r"runs/0"):
+            read_recording(str(path))
