@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from emu_core.engine_guard import at_line
 from emu_core.errors import PluginError, SqemuError
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _findings(spec: CheckSpec, blob: Blob, chip: Chip, policies: PolicySet, host
     except SqemuError:
         raise
     except Exception as error:
-        raise _raised(spec, f"raised {type(error).__name__}: {error}") from error
+        raise _raised(spec, f"raised {type(error).__name__}: {error}{at_line(error)}") from error
     if wrong := [each for each in found if not isinstance(each, Finding)]:
         raise _raised(spec, f"gave a {type(wrong[0]).__name__} where a Finding is expected")
     return found

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from functools import wraps
+from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from emu_core.engines import Handler, Launch, Run, Wait
@@ -19,6 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _REMEDY = "report this to the author of the plugin"
+_OURS = frozenset({"emu_core", "emu_plugins", "formats", "tools"})
+
+
+def at_line(error: BaseException) -> str:
+    """` at FILE line N` where a plugin raised `error`: its innermost line, not that of a library that it called.
+
+    Empty when only code of ours ran.
+    """
+    frames = [(str(frame.f_globals.get("__name__", "")).partition(".")[0], frame.f_code.co_filename, line)
+              for frame, line in walk_tb(error.__traceback__)]  # fmt: skip
+    others = [each for each in frames if each[0] not in _OURS]
+    if not others:
+        return ""
+    _, file, line = [each for each in others if each[0] == others[0][0]][-1]
+    return f" at {Path(file).name} line {line}"
 
 
 def guarded(handler: Handler, plugin: str) -> Handler:
@@ -52,7 +69,7 @@ def _guarded(
             raise
         except Exception as error:
             raised = f"{what} raised {type(error).__name__}: {error}".splitlines()[0]
-            raise PluginError(raised, id=error_id, where=where, remedy=_REMEDY) from error
+            raise PluginError(raised + at_line(error), id=error_id, where=where, remedy=_REMEDY) from error
 
     return call
 

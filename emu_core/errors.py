@@ -118,6 +118,16 @@ class GraphError(SqemuError):
         left = len(self.problems) - MOST_SHOWN
         return "\n".join([*lines, *([f"{prefix}{left} more problems are not shown"] if left > 0 else [])])
 
+    def __str__(self) -> str:
+        """As `text`, the id of each problem before its line."""
+        return "\n".join(f"{each.id}: {each.text()}" for each in self.singly())
+
+    def singly(self) -> tuple[GraphError, ...]:
+        """An error for each problem that is shown, with its own id; one more says how many are not shown."""
+        shown, rest = self.problems[:MOST_SHOWN], self.problems[MOST_SHOWN:]
+        left = (Problem(rest[0].id, f"{len(rest)} more problems are not shown", "graph"),) if rest else ()
+        return tuple(GraphError([each], source=self.source) for each in (*shown, *left))
+
     def as_json(self) -> dict[str, object]:
         """The error with its list of problems."""
         listed = [{"error": p.id, "what": p.what, "where": p.where, "remedy": p.remedy} for p in self.problems]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -106,6 +106,13 @@ class PolicyLookup(Protocol):
         """The value in force."""
 
 
+class ListedTensor(NamedTuple):
+    """One tensor of a dynamic input: its address and its dims, in elements."""
+
+    address: int
+    shape: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class KernelLaunch:
     """One launch: what the AI Core reads from the entry, plus memory. `args` is the address of the argument block.
@@ -138,6 +145,20 @@ class KernelLaunch:
     def arg(self, index: int) -> int:
         """64-bit argument word `index`; 0 for an absent optional input."""
         return self.memory.u64(self.args + 8 * index)
+
+    def tensors(self, index: int) -> tuple[ListedTensor, ...]:
+        """The tensors of the dynamic input whose argument word is `index`, from its descriptor block.
+
+        Source: `reference/tiling_sink_compiler.md` 11.4. Raises `DeviceFault` where the block is not in memory.
+        """
+        word, block = self.memory.u64, self.arg(index)
+        first, at = block + word(block), block + 8
+        shapes = []
+        while at < first:
+            count = word(at) & 0xFFFFFFFF
+            shapes.append(tuple(word(at + 8 * k) for k in range(1, count + 1)))
+            at += 8 * (1 + count)
+        return tuple(ListedTensor(word(first + 8 * k), shape) for k, shape in enumerate(shapes))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from emu_core.errors import OptionError, PluginError
+from emu_core.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -162,9 +163,9 @@ class PolicySet:
 
     def _checked(self, name: str, value: str | int) -> str:
         if name not in self._specs:
-            raise OptionError(
-                f"there is no policy {name!r}", id="policy.unknown", remedy=f"known: {', '.join(sorted(self._specs))}"
-            )
+            close = nearest(name, self._specs)
+            remedy = f"did you mean {' or '.join(close)}?" if close else "`sqemu policies` lists them"
+            raise OptionError(f"there is no policy {name!r}", id="policy.unknown", remedy=remedy)
         return self._specs[name].check(value)
 
     def __getitem__(self, name: str) -> str:

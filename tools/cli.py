@@ -150,6 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
+    except OSError as error:  # no room for what was still to be written
+        code = _ending(error, given)
     sys.exit(code)
 
 
@@ -180,9 +182,21 @@ def _ending(error: BaseException, given: list[str]) -> int:
     if isinstance(error, (SystemExit, BrokenPipeError)):  # click itself ends the process when a pipe closes
         silence_stdout()
         return 0
+    return _reported(error, as_json="--json" in given, debug="--debug" in given)
+
+
+def _reported(error: BaseException, *, as_json: bool, debug: bool) -> int:
+    """The exit code of `error` after its report; as text each problem of a graph is reported under its own id."""
+    from emu_core.errors import GraphError  # noqa: PLC0415 - only on the way out
     from tools.failures import report  # noqa: PLC0415 - only on the way out
 
-    return report(error, as_json="--json" in given, debug="--debug" in given)
+    if as_json or not isinstance(error, GraphError):
+        return report(error, as_json=as_json, debug=debug)
+    first, *others = error.singly()
+    code = report(first.with_traceback(error.__traceback__), as_json=False, debug=debug)
+    for each in others:
+        report(each, as_json=False, debug=False)
+    return code
 
 
 def _usage(error: click.ClickException, given: list[str]) -> int:

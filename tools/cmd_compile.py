@@ -22,7 +22,7 @@ from tools.options import (
     split_policies,
 )
 from tools.program import Wanted, compile_text
-from tools.runtime_options import V2, runtime_option, with_runtime
+from tools.runtime_options import V2, runtime_option, sink_flag, tiling_option, with_runtime
 from tools.show import json_line
 from tools.stacked import paragraph
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--dump-passes", metavar="DIR", help="Write the graph after each pass as a JSON file into DIR.")
 @chip_option
 @runtime_option
+@tiling_option
 @compile_options
 @policy_option
 @plugin_option
@@ -50,6 +51,7 @@ def command(
     dump_passes: str | None,
     chip: str,
     runtime: str | None,
+    tiling: str | None,
     ge_options: tuple[str, ...],
     tiling_schedule_optimize: str | None,
     online: bool | None,
@@ -65,7 +67,8 @@ def command(
     host = make_host(without)
     details = explain or dump_passes is not None
     asked = with_runtime(policies, runtime)
-    wanted = Wanted(chip, ge_options, tiling_schedule_optimize, online, asked, details=details)
+    flag = sink_flag(tiling, tiling_schedule_optimize)
+    wanted = Wanted(chip, ge_options, flag, online, asked, details=details)
     compile_time, rest = split_policies(host, pairs(policies, "--policy"))
     if rest:
         names = ", ".join(sorted(rest))

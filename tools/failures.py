@@ -6,6 +6,7 @@ import json
 import platform
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -82,7 +83,8 @@ def _of_stdout(error: OSError) -> bool:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        silence_stdout()  # the text that it did not take is lost; the end of the process must not fail over it again
+        with suppress(OSError, ValueError):  # a stream without a descriptor
+            silence_stdout()  # the text that it did not take is lost; the end of the process must not fail over it, too
         return True
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1:]
     return any(f.f_globals.get("__name__") in _WRITERS or "stdout" in f.f_code.co_names for f in frames)

@@ -34,7 +34,9 @@ _CHUNK = 1 << 20
 _TWICE = "two outputs of this command have this name"
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-_KERNEL = ("/proc", "/sys")
+KERNEL = ("/proc", "/sys")
+"""Folders whose files are views of the running kernel."""
+
 _OPEN_ALREADY = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Names of pipes that are open in this process, as `<(command)` of a shell gives them."""
 
@@ -82,7 +84,7 @@ def refuse_endless(path: str) -> None:
     what = remedy = ""
     if Path(path).is_fifo():
         what, remedy = "is a named pipe, which is not waited for", "connect it to standard input: - < PIPE"
-    elif any(Path(os.path.realpath(path)).is_relative_to(each) for each in _KERNEL):
+    elif any(Path(os.path.realpath(path)).is_relative_to(each) for each in KERNEL):
         what, remedy = "is a view of the running kernel", "copy what counts to a file, for example with cat"
     if what:
         raise InputError(what, id="input.file", where=input_name(path), remedy=remedy)

@@ -9,6 +9,7 @@ import numpy as np
 
 from emu_core.errors import InputError
 from formats.dtypes import BY_NAME
+from tools.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,13 @@ def find_operator(host: PluginHost, name: str) -> OperatorSpec:
         if name in (spec.alias, spec.type):
             return spec
     known = ", ".join(sorted(f"{s.alias} ({s.type})" if s.alias else s.type for s in host.operators.values()))
-    raise InputError(f"there is no operator {name!r}", id="operator.unknown", remedy=f"known: {known}")
+    close = nearest(name, [each for s in host.operators.values() for each in (s.type, s.alias) if each])
+    remedy = f"did you mean {' or '.join(close)}?" if close else f"known: {known}"
+    raise InputError(
+        f"there is no operator {name!r}",
+        id="operator.unknown",
+        remedy=f"{remedy}; --plugin loads a plugin that brings others",
+    )
 
 
 def make_case(spec: OperatorSpec, arrays: Mapping[str, Array], path: str) -> Case:

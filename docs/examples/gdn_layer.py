@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from emu_core import CompileOptions, Device, PluginHost, compile_graph
+from emu_core import CompileOptions, Device, PluginHost, SqemuError, compile_graph
 from emu_plugins.layer.example import Layer, graph, inputs, weights
 
 CHIP, PROMPT, STEP = "ascend310p3", 70, 1
@@ -44,5 +44,10 @@ def main(folder: str, host: PluginHost | None = None) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    for name, outputs in main(sys.argv[1] if len(sys.argv) > 1 else ".").items():
+    try:
+        made_by_graph = main(sys.argv[1] if len(sys.argv) > 1 else ".")
+    except (SqemuError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
+    for name, outputs in made_by_graph.items():
         print(f"{name}: y {list(outputs['y'].shape)}, new_state {list(outputs['new_state'].shape)}")  # noqa: T201

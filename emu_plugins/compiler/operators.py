@@ -185,6 +185,7 @@ def bind_node(graph: Graph, index: int, host: Registry, chip: Chip, report: Repo
     if spec is None:
         if node.type:
             remedy = report.suggest(node.type, host.operators, f"known: {', '.join(sorted(host.operators))}")
+            remedy += "; --plugin loads a plugin that brings others"
             report.problem(
                 "graph.unknown-operator", f"no operator {show(node.type)}", node_place(index, node, "type"), remedy
             )

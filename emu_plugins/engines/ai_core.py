@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from emu_core import codes
 from emu_core.cores import Demand, units_of
+from emu_core.engine_guard import at_line
 from emu_core.engines import Effect, Handler, Launch, Limit, Outcome, Run
 from emu_core.errors import DeviceFault, PluginError, SqemuError
 from emu_core.kernels import KernelLaunch
@@ -238,7 +239,7 @@ def _guarded(spec: KernelSpec, call: Callable[[], T]) -> T:
         raise
     except Exception as error:
         raise PluginError(
-            f"kernel {spec.name} raised {type(error).__name__}: {error}",
+            f"kernel {spec.name} raised {type(error).__name__}: {error}{at_line(error)}",
             id="plugin.kernel-raised",
             remedy="a kernel reports bad input with DeviceFault; report this to the author of the plugin",
         ) from error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from emu_core import codes
 from emu_core.cores import Demand
+from emu_core.engine_guard import at_line
 from emu_core.engines import Effect, Handler, Launch, Limit, Outcome
 from emu_core.errors import DeviceFault, PluginError, SqemuError
 from emu_core.journal import Writer
@@ -82,7 +83,7 @@ def _guarded(spec: AicpuKernelSpec, call: Callable[[], T]) -> T:
         raise
     except Exception as error:
         raise PluginError(
-            f"AI CPU function {spec.function} raised {type(error).__name__}: {error}",
+            f"AI CPU function {spec.function} raised {type(error).__name__}: {error}{at_line(error)}",
             id="plugin.aicpu-raised",
             remedy="report this to the author of the plugin",
         ) from error

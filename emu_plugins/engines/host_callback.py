@@ -18,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from emu_core import codes
+from emu_core.engine_guard import at_line
 from emu_core.engines import Handler, Outcome, Run
 from emu_core.errors import DeviceFault, InputError, PluginError, SqemuError
 
@@ -72,7 +73,7 @@ def _call(device: Device, address: int, data: int, *passes: type[Exception]) -> 
         if isinstance(error, passes):
             raise
         raise PluginError(
-            f"the host function at {address:#x} raised {type(error).__name__}: {error}",
+            f"the host function at {address:#x} raised {type(error).__name__}: {error}{at_line(error)}",
             id="plugin.host-function-raised",
             remedy="repair the callable in device.host_functions",
         ) from error

@@ -108,7 +108,7 @@ class GraphBuilder:
         """As :meth:`node`, for an operator with `count` outputs (by default as many as `outputs` names).
 
         Raises:
-            InputError: `graph.builder`: neither names nor a count of outputs.
+            InputError: `graph.builder`: neither names nor a count of outputs, or an input that is no tensor of a graph.
         """
         chosen = name or self._free_name(op_type)
         names = list(outputs) or [f"{chosen}_out{k if count > 1 else ''}" for k in range(count)]
@@ -119,7 +119,7 @@ class GraphBuilder:
         node: dict[str, object] = {
             "name": chosen,
             "type": op_type,
-            "inputs": [_entry(each) for each in inputs],
+            "inputs": [_entry(each, chosen) for each in inputs],
             "outputs": names,
         }
         if attrs:
@@ -150,11 +150,20 @@ class GraphBuilder:
         return f"{op_type.lower()}{number}"
 
 
-def _entry(given: Tensor | Sequence[Tensor] | None) -> str | list[str] | None:
-    """The entry of a node's inputs."""
+def _entry(given: Tensor | Sequence[Tensor] | None, node: str) -> str | list[str] | None:
+    """The entry of a node's inputs; refuses what is no tensor (`graph.builder`)."""
     if given is None or isinstance(given, Tensor):
         return None if given is None else given.name
-    return [each.name for each in given]
+    listed = given if isinstance(given, (list, tuple)) else (given,)
+    wrong = [type(each).__name__ for each in listed if not isinstance(each, Tensor)]
+    if wrong:
+        raise InputError(
+            f"an input is of type {wrong[0]}, not a Tensor",
+            id="graph.builder",
+            where=f"node {node}",
+            remedy="give what input(), constant() or node() returned, a list of these, or None",
+        )
+    return [each.name for each in listed]
 
 
 def _array_bytes(array: object) -> bytes:

@@ -86,8 +86,8 @@ def run_list(launch: KernelLaunch) -> None:
             id="probe.launch",
             remedy="launch with 1 or more blocks, a key from 0 to 2 and the tiling data of this tensor",
         )
-    tensors = described_addresses(launch, launch.arg(ARG_LENS))
-    values = (launch.memory.array(address, "<i4", (1,)) for address in tensors) if data.add_lens else ()
+    tensors = launch.tensors(ARG_LENS)
+    values = (launch.memory.array(each.address, "<i4", (1,)) for each in tensors) if data.add_lens else ()
     base = LIST_WEIGHT * len(tensors) + KEY_WEIGHT * launch.tiling_key + sum(int(each[0]) for each in values)
     mask = launch.arg(ARG_MASK)
     for block, (start, end) in enumerate(ceil_slices(data.elements, launch.block_dim)):
@@ -96,17 +96,6 @@ def run_list(launch: KernelLaunch) -> None:
             with launch.memory.out_array(launch.arg(ARG_Y) + 4 * start, "<f4", (end - start,)) as y:
                 more: Any = launch.memory.array(mask + 4 * start, "<f4", (end - start,)) if mask else 0
                 y[...] = more + float(base + block)
-
-
-def described_addresses(launch: KernelLaunch, block: int) -> tuple[int, ...]:
-    """Addresses of the tensors of the descriptor block at `block` (`reference/tiling_sink_compiler.md` 11.4)."""
-    memory = launch.memory
-    first, at = block + memory.u64(block), block + 8
-    count = 0
-    while at < first:
-        at += 8 * (1 + (memory.u64(at) & 0xFFFFFFFF))
-        count += 1
-    return tuple(memory.u64(first + 8 * k) for k in range(count))
 
 
 def list_cost(launch: KernelLaunch) -> Cost:

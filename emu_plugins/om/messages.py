@@ -39,7 +39,7 @@ def classes() -> Mapping[str, Any]:
         raise PluginError(
             "reading an offline model (.om) needs the extra `om`, which is protobuf",
             id="extra.missing",
-            remedy="install it: pip install sqemu[om]",
+            remedy="install it: pip install 'sqemu[om]'",
         ) from None
     file = descriptors.FileDescriptorProto(name="sqemu_om.proto", package=_PACKAGE, syntax="proto3")
     for name, fields in messages().items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from emu_core.engine_guard import at_line
 from emu_core.errors import PluginError, SqemuError
 from emu_core.tiling import TilingError
 from emu_plugins.tiling.build import build_sink_buffer, platform_block, tensor_object
@@ -71,6 +72,7 @@ def tile_on_host(
     memory = HostMemory()
     platform = memory.place(platform_block(chip))
     depended = {}
+    unknown = any(index not in request.data for index in slots_of(spec.depends, request.counts))
     for index in slots_of(spec.depends, request.counts):
         info = request.inputs[index]
         if info is not None:
@@ -87,10 +89,10 @@ def tile_on_host(
         raise
     except Exception as error:
         raise PluginError(
-            f"the tiling function of {spec.type} raised {type(error).__name__}: {error}",
+            f"the tiling function of {spec.type} raised {type(error).__name__}: {error}{at_line(error)}",
             id="plugin.tiling-raised",
             where=f"operator {request.op_name}",
-            remedy="report this to the author of the plugin",
+            remedy=_remedy(error, unknown=unknown),
         ) from error
     return TilingResult(
         tiling_key=context.key or 0,
@@ -99,3 +101,10 @@ def tile_on_host(
         data=context.data or b"",
         schedule_mode=context.schedule_mode or 0,
     )
+
+
+def _remedy(error: Exception, *, unknown: bool) -> str:
+    """What to do about `error`; `unknown`: the value of an input that the function may ask for is not at hand."""
+    if unknown and isinstance(error, (AttributeError, TypeError)) and "NoneType" in str(error):
+        return "values are not known at compile time (input_data gives None): tile without them, or raise TilingError"
+    return "report this to the author of the plugin"

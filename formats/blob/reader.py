@@ -19,6 +19,8 @@ from formats.blob.model import (
     BlobStream,
     BlobTask,
     BlobTensor,
+    KernelType,
+    TaskType,
     TensorRole,
 )
 from formats.blob.references import bad_references
@@ -205,16 +207,21 @@ def _stream(r: _Reader, place: _Place, row: Any) -> BlobStream:  # noqa: ANN401 
     return BlobStream(row.id, r.text(row.name, place, "name"), serves, bool(row.head))
 
 
+_TASK_TYPES: dict[int, int] = {int(each): each for each in TaskType}
+_KERNEL_TYPES: dict[int, int] = {int(each): each for each in KernelType}
+"""Numbers with a name; others stay as they are."""
+
+
 def _tasks(r: _Reader) -> Iterator[BlobTask]:
     for (place, row), (made, source) in zip(r.places("tasks"), r.places("provenance"), strict=True):
         yield BlobTask(
-            type=row.type,
+            type=_TASK_TYPES.get(row.type, row.type),
             stream_id=row.stream_id,
             event_id=row.event_id if row.has_event else None,
             op=row.op if row.has_op else None,
             kernel=row.kernel if row.has_kernel else None,
             block_dim=row.block_dim,
-            kernel_type=row.kernel_type,
+            kernel_type=_KERNEL_TYPES.get(row.kernel_type, row.kernel_type),
             schem=row.schem,
             args_format=r.text(row.args_format, place, "args_format"),
             so_name=r.text(row.so_name, place, "so_name"),

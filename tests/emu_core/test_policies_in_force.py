@@ -21,12 +21,14 @@ def test_defaults_hold_until_a_value_is_given():
     assert [spec.name for spec in policies] == ["order", "depth", "seconds"]
 
 
-def test_an_unknown_name_lists_the_known_ones():
-    """The user can copy the right one from the message."""
+def test_an_unknown_name_is_answered_with_the_near_one():
+    """The user can copy the right one from the message; where none is near, it says who lists them."""
     with pytest.raises(OptionError, match="there is no policy 'dept'") as caught:
         PolicySet(SPECS, {"dept": "9"})
     assert caught.value.id == "policy.unknown"
-    assert caught.value.remedy == "known: depth, order, seconds"
+    assert caught.value.remedy == "did you mean depth?"
+    with pytest.raises(OptionError, match="`sqemu policies` lists them"):
+        PolicySet(SPECS, {"xyzzy": "9"})
 
 
 @pytest.mark.parametrize(

@@ -341,7 +341,7 @@ class TestBadFiles:
         finally:
             messages.classes.cache_clear()
         assert (found.code, found.error["error"]) == (2, "extra.missing")
-        assert "pip install sqemu[om]" in found.error["remedy"]
+        assert "pip install 'sqemu[om]'" in found.error["remedy"]
 
     def test_nothing_to_run(self, sqemu, tmp_path):
         """A model without tasks can be shown, but not run."""

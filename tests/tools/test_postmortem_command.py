@@ -103,19 +103,22 @@ class TestErrors:
             assert (found.code, found.error["error"]) == (2, "input.file")
             assert what in found.error["what"]
 
-    def test_a_pipe_that_is_open_already(self, sqemu):
-        """A pipe under the name that a shell gives it for `<(command)` is read to its end."""
+    @pytest.mark.parametrize(
+        ("command", "told"), [("postmortem", "stream 2 task 0 failed first"), ("dump", "3 SQEs, family v100")]
+    )
+    def test_a_pipe_that_is_open_already(self, sqemu, command, told):
+        """A pipe under the name that a shell gives it for `<(command)` is read to its end, and only once."""
         reading, writing = os.pipe()
-        os.write(writing, Path(ONE_LINE).read_bytes())
+        os.write(writing, ONE_LINE.read_bytes())
         os.close(writing)
-        found = sqemu("postmortem", f"/dev/fd/{reading}")
+        found = sqemu(command, f"/dev/fd/{reading}")
         os.close(reading)
         assert found.code == 0
-        assert "stream 2 task 0 failed first" in " ".join(found.out.split())
+        assert told in " ".join(found.out.split())
 
     def test_a_dump_of_a_packed_log_that_was_cut_says_so(self, sqemu, tmp_path):
         """With entries in it a note on standard error says where it is damaged, without entries the error does."""
-        packed = gzip.compress(Path(ONE_LINE).read_bytes())
+        packed = gzip.compress(ONE_LINE.read_bytes())
         (tmp_path / "long.gz").write_bytes(packed[:-8])
         (tmp_path / "short.gz").write_bytes(packed[: len(packed) // 4])
         assert "long.gz is damaged behind line" in sqemu("dump", tmp_path / "long.gz").err

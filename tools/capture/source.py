@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from tools.capture.anchors import candidates
 from tools.capture.lines import LONGEST
-from tools.files import STDIN, input_name, opened_binary, refuse_endless, unreadable
+from tools.files import KERNEL, STDIN, input_name, opened_binary, refuse_endless, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,10 +82,14 @@ def _folder(path: str) -> tuple[list[str], int]:
     try:
         os.scandir(path).close()  # os.walk passes over what it cannot list
         for folder, folders, names in os.walk(path):
+            if os.path.realpath(folder) in KERNEL:
+                folders.clear()
+                continue
             folders.sort()
             for each in (Path(folder, name) for name in (*folders, *sorted(names))):
-                leaving += each.is_symlink() and not Path(os.path.realpath(each)).is_relative_to(inside)
-                found += [str(each)] if _is_regular(each) else []
+                mode = _mode(each)
+                leaving += stat.S_ISLNK(mode) and not Path(os.path.realpath(each)).is_relative_to(inside)
+                found += [str(each)] if stat.S_ISREG(mode) else []
             if len(found) >= MOST_FILES:
                 break
     except OSError as error:
@@ -93,12 +97,12 @@ def _folder(path: str) -> tuple[list[str], int]:
     return sorted(found[:MOST_FILES], key=_rotated), leaving
 
 
-def _is_regular(path: Path) -> bool:
-    """Whether `path` is a file itself, not a link, pipe or device; one that is gone meanwhile is none."""
+def _mode(path: Path) -> int:
+    """What `path` itself is, links not followed; 0 when it is gone meanwhile, or nobody may know."""
     try:
-        return stat.S_ISREG(path.lstat().st_mode)
+        return path.lstat().st_mode
     except OSError:
-        return False
+        return 0
 
 
 def _rotated(name: str) -> tuple[str, int, str]:

@@ -50,12 +50,12 @@ def _unpacked(head: bytes) -> bytes:
 
 
 def captured(request: Request, data: Data | None) -> Capture:
-    """The log or folder of a request; `data` is what was read of standard input."""
+    """The log or folder of a request; `data` is what was read of it, which for a pipe is all there is."""
     from io import BytesIO  # noqa: PLC0415 - other files do without all of this
 
     from tools.capture.build import capture_in, capture_of  # noqa: PLC0415
 
-    if data is not None and request.file == STDIN:
+    if data is not None and (request.file == STDIN or not Path(request.file).is_file()):
         raw = bytes(data.view)
         return capture_in(BytesIO(raw), request.source, packed=raw.startswith(_GZIP))
     return capture_of([request.file])

@@ -154,7 +154,7 @@ def test_not_an_object(lab, raw):
 @pytest.mark.parametrize(
     ("path", "value", "hint"),
     [
-        (("nodes", 0, "type"), "Prob", "did you mean 'Probe'?"),
+        (("nodes", 0, "type"), "Prob", "did you mean 'Probe'?; --plugin loads a plugin that brings others"),
         (("nodes", 0, "inputs"), ["x", "len", None], "did you mean 'lens'?"),
         (("inputs", 0, "dtype"), "float_16", "did you mean 'float16'?"),
         (("node",), [], "did you mean 'nodes'?"),

@@ -254,7 +254,7 @@ class TestWithoutTheExtra:
         finally:
             messages.classes.cache_clear()
         assert raised.value.id == "extra.missing"
-        assert "pip install sqemu[om]" in raised.value.remedy
+        assert "pip install 'sqemu[om]'" in raised.value.remedy
 
     def test_builders_say_wrong_names(self):
         """A field that a message does not have is a mistake of the caller."""
