@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -146,13 +147,14 @@ def show_sql(runs: Sequence[RecordedRun], statement: str | None, *, as_json: boo
         _show_tables(as_json=as_json)
         return
     try:
-        found = database(runs).execute(statement)
-        names = tuple(column[0] for column in found.description or ())
-        if as_json:
-            for row in found:
-                json_line(dict(zip(names, row, strict=True)))
-            return
-        rows = list(islice(found, MOST_ROWS + 1))
+        with closing(database(runs)) as made:
+            found = made.execute(statement)
+            names = tuple(column[0] for column in found.description or ())
+            if as_json:
+                for row in found:
+                    json_line(dict(zip(names, row, strict=True)))
+                return
+            rows = list(islice(found, MOST_ROWS + 1))
     except (sqlite3.Error, sqlite3.Warning, ValueError, UnicodeError) as error:
         if str(error) == "interrupted":
             raise KeyboardInterrupt from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -56,8 +57,8 @@ class TestTables:
             time=1, run=1, stream=0, slot=0, task=0, struct="S", field="f", bit_offset=0, bit_width=64, before=0,
             after=2**64 - 1, writer_stream=1, writer_task=1, engine="e",
         )  # fmt: skip
-        made = database([RecordedRun(0, 1, (patch,))])
-        assert made.execute("select after from patches").fetchall() == [(str(2**64 - 1),)]
+        with closing(database([RecordedRun(0, 1, (patch,))])) as made:
+            assert made.execute("select after from patches").fetchall() == [(str(2**64 - 1),)]
 
     def test_listing(self, sqemu, record):
         """Without a statement the tables and columns are listed."""
